@@ -1,0 +1,2 @@
+"""The gate between an edited prompt and an agent that works."""
+

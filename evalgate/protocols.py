@@ -1,0 +1,111 @@
+"""The seams: what an implementation of each kind must offer."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Protocol
+
+from evalgate.core.files import Tree
+
+
+class StageStatus(StrEnum):
+    """How a stage ended: only ``exited`` says something about the program's own end."""
+
+    EXITED = "exited"
+    TIMEOUT = "timeout"
+    INTERRUPTED = "interrupted"
+    TOO_LARGE = "too_large"
+    NOT_FOUND = "not_found"
+    ENGINE = "engine"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Promises:
+    """What a sandbox provider keeps to."""
+
+    own_network: bool
+    own_processes: bool
+    hides_host_files: bool
+    limits_memory: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Places:
+    """Absolute paths of one sandbox as the program inside sees them."""
+
+    repo: str
+    home: str
+    tmp: str
+    harness: str
+    inbox: str
+    tests: str
+    logs: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stage:
+    """One program in one sandbox: what is laid in, what is run, what is asked back.
+
+    ``trees`` maps a field name of `Places` to the files laid there; ``env`` is the whole
+    environment beside the few fixed variables; ``keep`` names the place whose files come
+    back, read without following links and without ``.git``.
+    """
+
+    trees: Mapping[str, Tree]
+    argv: Sequence[str]
+    timeout: float
+    env: Mapping[str, str] = field(default_factory=dict)
+    host_network: bool = False
+    keep: Sequence[str] = ("repo",)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StageResult:
+    """What a stage gave back; ``log`` is the head and tail of ``log_bytes`` bytes of output."""
+
+    status: StageStatus
+    exit_code: int | None
+    log: bytes
+    log_bytes: int
+    seconds: float
+    trees: Mapping[str, Tree] = field(default_factory=dict)
+    detail: str = ""
+
+
+class Sandbox(Protocol):
+    """One fresh room for one stage; everything in it is gone when its context ends."""
+
+    @property
+    def places(self) -> Places:
+        """Where things are inside."""
+        ...
+
+    def run(self, stage: Stage, stop: threading.Event) -> StageResult:
+        """Lay the trees in, run the program, end all its processes, read the files back."""
+        ...
+
+
+class SandboxProvider(Protocol):
+    """A way to make sandboxes."""
+
+    @property
+    def name(self) -> str:
+        """The name used in configuration and conditions."""
+        ...
+
+    @property
+    def promises(self) -> Promises:
+        """What it keeps to."""
+        ...
+
+    def unavailable(self) -> str | None:
+        """Say why it can not be used here, or None when it can."""
+        ...
+
+    def open_sandbox(self) -> AbstractContextManager[Sandbox]:
+        """Make a fresh sandbox and remove it at the end, whatever happened."""
+        ...

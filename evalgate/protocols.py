@@ -10,6 +10,8 @@ from enum import StrEnum
 from typing import Protocol
 
 from evalgate.core.files import Tree
+from evalgate.core.observation import Observation
+from evalgate.core.trial import Outcome
 
 
 class StageStatus(StrEnum):
@@ -108,4 +110,57 @@ class SandboxProvider(Protocol):
 
     def open_sandbox(self) -> AbstractContextManager[Sandbox]:
         """Make a fresh sandbox and remove it at the end, whatever happened."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """What a check found: an outcome and one line for a person."""
+
+    outcome: Outcome
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentCall:
+    """Everything an adapter may put on a command line: where things are, and the model."""
+
+    places: Places
+    instruction: str
+    model: str
+    models_json: str
+    base_url: str
+    max_turns: int
+
+
+class Check(Protocol):
+    """One kind of check, built from its parameters."""
+
+    #: Enters the conditions of a trial: raise it when the check's judgement changes.
+    version: int
+
+    @property
+    def command(self) -> str | None:
+        """The command the grade stage must run for it, if any."""
+        ...
+
+    def examine(self, seen: Observation) -> Finding:
+        """Look at a finished trial; raising means errored, never passed or failed."""
+        ...
+
+
+class Agent(Protocol):
+    """An adapter: how one agent program is started and told its model."""
+
+    @property
+    def version(self) -> str:
+        """The installed program's version, empty when the harness itself holds the program."""
+        ...
+
+    def argv(self, call: AgentCall) -> Sequence[str]:
+        """The command line for one trial."""
+        ...
+
+    def environment(self, call: AgentCall) -> Mapping[str, str]:
+        """The variables for one trial: base URLs, the models, a dummy key."""
         ...

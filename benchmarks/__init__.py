@@ -1,0 +1,1 @@
+"""Measurements of evalgate against its own goals: `python -m benchmarks.NAME [--quick]`."""

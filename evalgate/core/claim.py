@@ -1,0 +1,112 @@
+"""A claim: the files an agent hands back, as a change to the snapshot it was given."""
+
+from __future__ import annotations
+
+import base64
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from evalgate.core.files import File, FileMode, Tree, is_safe_path
+from evalgate.core.json import Json
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """Files changed or added, and paths deleted, against the snapshot."""
+
+    changed: Tree = field(default_factory=dict)
+    deleted: tuple[str, ...] = ()
+
+    @property
+    def touched(self) -> tuple[str, ...]:
+        """Every path the claim touches, sorted."""
+        return tuple(sorted({*self.changed, *self.deleted}))
+
+    def applied_to(self, snapshot: Tree) -> dict[str, File]:
+        """Return the snapshot as the agent left it."""
+        kept = {path: file for path, file in snapshot.items() if path not in self.deleted}
+        return {**kept, **self.changed}
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the JSON form: UTF-8 text as it is, other bytes in base64."""
+        changed = {path: _file_to_json(file) for path, file in sorted(self.changed.items())}
+        return {"changed": changed, "deleted": list(self.deleted)}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Claim:
+        """Read the JSON form; a path that leaves the workspace raises ValueError."""
+        changed = {str(path): _file_from_json(item) for path, item in value["changed"].items()}
+        deleted = tuple(str(path) for path in value["deleted"])
+        for path in (*changed, *deleted):
+            if not is_safe_path(path):
+                message = f"the claim holds the path {path!r}, which leaves the workspace"
+                raise ValueError(message)
+        return cls(changed=changed, deleted=deleted)
+
+
+def claim_of(snapshot: Tree, after: Tree) -> Claim:
+    """Return what changed between a snapshot and the workspace an agent left."""
+    changed = {
+        path: file
+        for path, file in after.items()
+        if snapshot.get(path) != file and not _is_litter(path)
+    }
+    return Claim(changed=changed, deleted=tuple(sorted(snapshot.keys() - after.keys())))
+
+
+def render_patch(snapshot: Tree, claim: Claim) -> str:
+    """Return the claim as a unified diff, for people to read."""
+    return "".join(_patch_lines(snapshot, claim))
+
+
+def diff_lines(snapshot: Tree, claim: Claim) -> int:
+    """Return the number of lines the claim adds and removes."""
+    return sum(
+        1
+        for line in _patch_lines(snapshot, claim)
+        if line[:1] in "+-" and not line.startswith(("+++ ", "--- "))
+    )
+
+
+def _patch_lines(snapshot: Tree, claim: Claim) -> Iterator[str]:
+    for path in claim.touched:
+        before, after = snapshot.get(path), claim.changed.get(path)
+        old, new = _lines(before), _lines(after)
+        if old is None or new is None:
+            yield f"Binary file {path} differs\n"
+            continue
+        names = (
+            f"a/{path}" if before else "/dev/null",
+            f"b/{path}" if after else "/dev/null",
+        )
+        for line in difflib.unified_diff(old, new, *names):
+            yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
+
+
+def _lines(file: File | None) -> list[str] | None:
+    if file is None:
+        return []
+    try:
+        return file.data.decode().splitlines(keepends=True)
+    except UnicodeDecodeError:
+        return None
+
+
+def _is_litter(path: str) -> bool:
+    # Running a program leaves byte code behind; it says nothing about what the agent did.
+    return "__pycache__" in path.split("/")
+
+
+def _file_to_json(file: File) -> dict[str, Json]:
+    try:
+        content: dict[str, Json] = {"text": file.data.decode()}
+    except UnicodeDecodeError:
+        content = {"base64": base64.b64encode(file.data).decode()}
+    return {"mode": str(file.mode), **content}
+
+
+def _file_from_json(value: Mapping[str, Any]) -> File:
+    data = value["text"].encode() if "text" in value else base64.b64decode(value["base64"])
+    return File(data=data, mode=FileMode(value["mode"]))

@@ -1,0 +1,194 @@
+"""The configuration of a project: parsed tables to frozen values, and what is hashed of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from evalgate.core.identity import canonical
+from evalgate.core.json import JsonObject
+from evalgate.core.policy import Policy
+from evalgate.core.pricing import Price
+from evalgate.core.schema import Reader, Source
+from evalgate.errors import UsageError
+
+#: The tables that make the harness; all others may change without a new fingerprint.
+HASHED = ("harness", "models", "agent", "sandbox")
+
+_DIALECTS = ("", "anthropic", "openai-chat")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HarnessSpec:
+    """Where the harness lies: globs below ``root`` for each named part, and the overlay."""
+
+    root: str
+    parts: Mapping[str, tuple[str, ...]]
+    overlay: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ModelSpec:
+    """One model the harness uses, and where it is served."""
+
+    name: str
+    id: str
+    upstream: str
+    dialect: str = ""
+    key_env: str = ""
+    parameters: JsonObject = field(default_factory=dict)
+    price: Price | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AgentSpec:
+    """The program under test: an adapter's name, or a command template."""
+
+    use: str = "command"
+    command: tuple[str, ...] = ()
+    placement: str = "sandbox"
+    env: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Config:
+    """Everything a project says about itself.
+
+    ``settings`` is the canonical JSON of the hashed tables as they are written, without
+    the harness's root: moving a harness to another directory changes nothing it does.
+    """
+
+    source: str
+    harness: HarnessSpec
+    models: Mapping[str, ModelSpec]
+    agent: AgentSpec
+    suite: tuple[str, ...]
+    trials: int
+    sandbox: str
+    policy: Policy
+    budget_usd: float | None
+    hook_on_stale: str
+    template: str
+    settings: bytes
+
+
+def load_config(source: Source, *, below: tuple[str, ...]) -> Config | None:
+    """Read a configuration; None when the file has no table ``below`` (as pyproject may).
+
+    Raises UsageError naming file, line and key of what is wrong.
+    """
+    data: Any = source.parse()
+    for name in below:
+        if not isinstance(data, Mapping) or name not in data:
+            return None
+        data = data[name]
+    top = Reader(data, source, below)
+    harness = _harness(top.table("harness"))
+    models = top.named("models", _model)
+    if not models:
+        raise top.error("name at least one model", "models", hint="[models.main] id = …")
+    suite, sandbox = top.table("suite"), top.table("sandbox")
+    budget, hook, report = top.table("budget"), top.table("hook"), top.table("report")
+    config = Config(
+        source=source.name,
+        harness=harness,
+        models=models,
+        agent=_agent(top.table("agent")),
+        suite=suite.texts("tasks", ["tasks/*"]),
+        trials=suite.integer("trials", 5, low=1),
+        sandbox=sandbox.text("use", "auto"),
+        policy=_policy(top.table("policy")),
+        budget_usd=budget.number("usd") if budget.has("usd") else None,
+        hook_on_stale=hook.choice("on_stale", "warn", ("warn", "block")),
+        template=report.text("template", ""),
+        settings=_settings(top.raw),
+    )
+    for reader in (suite, sandbox, budget, hook, report, top):
+        reader.done()
+    return config
+
+
+def _settings(tables: Mapping[str, Any]) -> bytes:
+    hashed = {name: tables[name] for name in HASHED if name in tables}
+    if "harness" in hashed:
+        hashed["harness"] = {k: v for k, v in hashed["harness"].items() if k != "root"}
+    return canonical(hashed)
+
+
+def _harness(table: Reader) -> HarnessSpec:
+    parts = table.table("parts")
+    spec = HarnessSpec(
+        root=table.text("root", "").strip("/"),
+        parts={name: parts.texts(name) for name in parts.keys()},  # noqa: SIM118
+        overlay={str(k): str(v) for k, v in table.json("overlay").items()},
+    )
+    if not spec.parts:
+        hint = 'add [harness.parts] with, for example, prompt = ["prompts/**"]'
+        raise table.error("names no part", "parts", hint=hint)
+    for name, globs in spec.parts.items():
+        if not globs:
+            raise parts.error("has no glob", name)
+    table.done()
+    return spec
+
+
+def _model(table: Reader) -> ModelSpec:
+    price = table.table("price")
+    spec = ModelSpec(
+        name=table.path[-1],
+        id=table.text("id"),
+        upstream=table.text("upstream"),
+        dialect=table.choice("dialect", "", _DIALECTS),
+        key_env=table.text("key_env", ""),
+        parameters=table.json("parameters"),
+        price=_price(price) if price.raw else None,
+    )
+    table.done()
+    return spec
+
+
+def _price(table: Reader) -> Price:
+    price = Price(
+        input=table.number("input"),
+        output=table.number("output"),
+        cache_read=table.number("cache_read", 0.0),
+        cache_write=table.number("cache_write", 0.0),
+    )
+    table.done()
+    return price
+
+
+def _agent(table: Reader) -> AgentSpec:
+    spec = AgentSpec(
+        use=table.text("use", "command"),
+        command=table.texts("command", []),
+        placement=table.choice("placement", "sandbox", ("sandbox", "host")),
+        env={str(k): str(v) for k, v in table.json("env").items()},
+    )
+    table.done()
+    return spec
+
+
+def _policy(table: Reader) -> Policy:
+    default = Policy()
+    try:
+        policy = Policy(
+            margin=table.number("margin", default.margin),
+            suite_alpha=table.number("suite_alpha", default.suite_alpha),
+            task_alpha=table.number("task_alpha", default.task_alpha),
+            max_errored=table.number("max_errored", default.max_errored),
+        )
+    except ValueError as error:
+        raise table.error(str(error)) from error
+    table.done()
+    return policy
+
+
+def require_config(config: Config | None, *, where: str) -> Config:
+    """Return the configuration, or say how to make one."""
+    if config is None:
+        message = f"no evalgate configuration in {where}"
+        hint = "write evalgate.toml, or [tool.evalgate] in pyproject.toml (see README)"
+        raise UsageError(message, hint=hint)
+    return config

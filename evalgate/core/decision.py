@@ -1,0 +1,35 @@
+"""The words a gate can end with, and the exit code of each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from enum import StrEnum
+
+from evalgate.errors import ExitCode
+
+
+class Decision(StrEnum):
+    """How a gate ends."""
+
+    NOTHING_TO_JUDGE = "nothing to judge"
+    PASS = "pass"  # noqa: S105 - a decision, not a password
+    IMPROVED = "improved"
+    REGRESSION = "regression"
+    NO_BASELINE = "no baseline"
+    NOT_MEASURED = "not measured"
+    NOTHING_RAN = "nothing ran"
+    VOID = "void"
+    STALE = "stale"
+
+
+EXIT_CODES: Mapping[Decision, ExitCode] = {
+    Decision.NOTHING_TO_JUDGE: ExitCode.OK,
+    Decision.PASS: ExitCode.OK,
+    Decision.IMPROVED: ExitCode.OK,
+    Decision.REGRESSION: ExitCode.REGRESSION,
+    Decision.NO_BASELINE: ExitCode.NO_BASELINE,
+    Decision.NOT_MEASURED: ExitCode.NOT_MEASURED,
+    Decision.NOTHING_RAN: ExitCode.NOTHING_RAN,
+    Decision.VOID: ExitCode.VOID,
+    Decision.STALE: ExitCode.DIVERGED,
+}

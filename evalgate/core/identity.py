@@ -1,0 +1,111 @@
+"""What makes two things the same: names of tasks on disk, conditions, trial keys, digests."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from evalgate.core.json import Json
+
+#: Version of the file formats that evalgate writes; part of every trial's conditions.
+FORMAT = 1
+
+_UNSAFE = re.compile(r"[^a-z0-9]+")
+
+
+def canonical(value: Json) -> bytes:
+    """Return the JSON text that digests are taken of: sorted keys, no spaces, UTF-8."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return text.encode("utf-8", "surrogateescape")
+
+
+def digest(value: Json, *, domain: str) -> str:
+    """Return the SHA-256 (64 hex) of a JSON value; ``domain`` names what is hashed."""
+    return hashlib.sha256(domain.encode() + b"\0" + canonical(value)).hexdigest()
+
+
+def storage_key(task_id: str) -> str:
+    """Return the name of a task on disk: a readable slug and eight hex of its id.
+
+    The hex part keeps ``a/b``, ``a.b``, ``a_b`` and ``A_b`` apart on every file system.
+    """
+    slug = _UNSAFE.sub("-", task_id.casefold()).strip("-")[:60] or "task"
+    return f"{slug}-{hashlib.sha256(task_id.encode('utf-8', 'surrogateescape')).hexdigest()[:8]}"
+
+
+def folded(task_id: str) -> str:
+    """Return the form under which two task ids count as the same."""
+    return unicodedata.normalize("NFC", task_id).casefold()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Conditions:
+    """What is known only at run time; trials under unequal conditions are incomparable.
+
+    ``models`` are the ids the provider says it served; ``checks`` maps a check type to
+    its version.
+    """
+
+    sandbox: str
+    agent: str
+    models: tuple[str, ...] = ()
+    checks: Mapping[str, int] = field(default_factory=dict)
+    format: int = FORMAT
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the JSON form."""
+        return {
+            "sandbox": self.sandbox,
+            "agent": self.agent,
+            "models": list(self.models),
+            "checks": dict(self.checks),
+            "format": self.format,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Conditions:
+        """Read the JSON form."""
+        return cls(
+            sandbox=str(value["sandbox"]),
+            agent=str(value["agent"]),
+            models=tuple(str(model) for model in value["models"]),
+            checks={str(key): int(number) for key, number in value["checks"].items()},
+            format=int(value["format"]),
+        )
+
+    def differences(self, other: Conditions) -> tuple[str, ...]:
+        """Name what is unequal, for a person; empty when trials are comparable.
+
+        A check's version matters only where both sides ran that check.
+        """
+        found = [
+            f"{name}: {mine or 'none'} against {theirs or 'none'}"
+            for name, mine, theirs in (
+                ("sandbox", self.sandbox, other.sandbox),
+                ("agent", self.agent, other.agent),
+                ("models served", ", ".join(self.models), ", ".join(other.models)),
+                ("format", str(self.format), str(other.format)),
+            )
+            if mine != theirs
+        ]
+        found += [
+            f"check {name}: version {self.checks[name]} against {other.checks[name]}"
+            for name in sorted(self.checks.keys() & other.checks.keys())
+            if self.checks[name] != other.checks[name]
+        ]
+        return tuple(found)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+class TrialKey:
+    """What names one trial; equal keys are the same trial and are never run twice."""
+
+    task_digest: str
+    fingerprint: str
+    series: str
+    n: int

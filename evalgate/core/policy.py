@@ -1,0 +1,37 @@
+"""The pre-registered rules of a verdict: never part of the fingerprint, read from the base."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Policy:
+    """When a difference counts.
+
+    ``margin`` is the drop in pass rate (0 to 1) that people care about and is shown with
+    the interval. The one-stage rule blocks when the suite's exact stratified mid-p is at
+    most ``suite_alpha`` or a task's step-down min-P at most ``task_alpha``. More than
+    ``max_errored`` of the trials errored means that nothing was measured.
+    """
+
+    margin: float = 0.10
+    suite_alpha: float = 0.04
+    task_alpha: float = 0.01
+    max_errored: float = 0.10
+
+    def __post_init__(self) -> None:
+        """Refuse numbers that are no probability."""
+        for name in ("margin", "suite_alpha", "task_alpha", "max_errored"):
+            if not 0.0 <= getattr(self, name) <= 1.0:
+                message = f"{name} must lie between 0 and 1"
+                raise ValueError(message)
+
+    @property
+    def sentence(self) -> str:
+        """The rules in one line."""
+        return (
+            f"block at suite mid-p ≤ {self.suite_alpha:g} or a task's min-P ≤ "
+            f"{self.task_alpha:g}; margin {self.margin * 100:g} points; not measured above "
+            f"{self.max_errored * 100:g} % errored trials"
+        )

@@ -1,0 +1,124 @@
+"""All trials of one harness over one suite, in the form two of which can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from evalgate.core.identity import Conditions
+from evalgate.core.trial import Evidence, Outcome, Signals, Trial
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """One trial in a comparison: raw values, and what failed first."""
+
+    n: int
+    outcome: Outcome
+    checks: Mapping[str, Outcome] = field(default_factory=dict)
+    reason: str = ""
+    signals: Signals = field(default_factory=Signals)
+    cassette: str = ""
+    patch: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskSample:
+    """All rows of one task, and one patch that passed (empty when none did)."""
+
+    task: str
+    digest: str
+    rows: tuple[Row, ...]
+    passing_patch: str = ""
+
+    @property
+    def measured(self) -> tuple[Row, ...]:
+        """The rows that count: errored ones were not measured."""
+        return tuple(row for row in self.rows if row.outcome is not Outcome.ERRORED)
+
+    @property
+    def passed(self) -> int:
+        """How many rows passed."""
+        return sum(row.outcome is Outcome.PASSED for row in self.rows)
+
+    def check_passes(self, name: str) -> tuple[int, int]:
+        """Return how often a check passed, and how often it was examined."""
+        seen = [row.checks[name] for row in self.measured if name in row.checks]
+        return sum(outcome is Outcome.PASSED for outcome in seen), len(seen)
+
+    @property
+    def check_names(self) -> tuple[str, ...]:
+        """Every check's name, in order of first appearance."""
+        return tuple(dict.fromkeys(name for row in self.rows for name in row.checks))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sample:
+    """What is known of one harness: the rows of each task, and under what conditions."""
+
+    fingerprint: str
+    conditions: Conditions
+    tasks: Mapping[str, TaskSample]
+    evidence: Evidence
+    recordings: int = 1
+
+    @property
+    def rows(self) -> tuple[Row, ...]:
+        """All rows of all tasks."""
+        return tuple(row for task in self.tasks.values() for row in task.rows)
+
+    @property
+    def errored(self) -> int:
+        """How many trials were not measured."""
+        return sum(row.outcome is Outcome.ERRORED for row in self.rows)
+
+
+def sample_of(
+    trials: Iterable[Trial], *, fingerprint: str, evidence: Evidence, recordings: int = 1
+) -> Sample:
+    """Gather trials into a sample; conditions are those of the trials taken together."""
+    grouped: dict[str, list[Trial]] = {}
+    for trial in sorted(trials, key=lambda trial: (trial.task, trial.key.n)):
+        grouped.setdefault(trial.task, []).append(trial)
+    return Sample(
+        fingerprint=fingerprint,
+        conditions=joint_conditions([t.conditions for group in grouped.values() for t in group]),
+        tasks={task: _task_sample(task, group) for task, group in grouped.items()},
+        evidence=evidence,
+        recordings=recordings,
+    )
+
+
+def joint_conditions(many: list[Conditions]) -> Conditions:
+    """Join the conditions of several trials: a trial that asked no model names none."""
+    sandboxes = sorted({one.sandbox for one in many})
+    agents = sorted({one.agent for one in many if one.agent})
+    return Conditions(
+        sandbox=", ".join(sandboxes),
+        agent=", ".join(agents),
+        models=tuple(sorted({model for one in many for model in one.models})),
+        checks={name: v for one in many for name, v in one.checks.items()},
+        format=max((one.format for one in many), default=1),
+    )
+
+
+def _task_sample(task: str, trials: list[Trial]) -> TaskSample:
+    passing = next((t.patch for t in trials if t.outcome is Outcome.PASSED), "")
+    return TaskSample(
+        task=task,
+        digest=trials[0].key.task_digest,
+        rows=tuple(_row(trial) for trial in trials),
+        passing_patch=passing,
+    )
+
+
+def _row(trial: Trial) -> Row:
+    return Row(
+        n=trial.key.n,
+        outcome=trial.outcome,
+        checks={check.name: check.outcome for check in trial.checks},
+        reason=trial.reason,
+        signals=trial.signals,
+        cassette=trial.cassette,
+        patch=trial.patch,
+    )

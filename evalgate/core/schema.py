@@ -1,0 +1,171 @@
+"""Read a parsed TOML table key by key: what is unknown or of a wrong type is named.
+
+A `Source` knows the text a table was parsed from, so that an error names file, key and
+line. Each reader must be closed with `done`, which refuses every key nobody asked for.
+"""
+
+from __future__ import annotations
+
+import difflib
+import math
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+from evalgate.errors import UsageError
+
+T = TypeVar("T")
+
+_HEADER = re.compile(r"^\s*\[{1,2}\s*([^\]]+?)\s*\]{1,2}\s*(#.*)?$")
+_KEY = re.compile(r"^\s*([A-Za-z0-9_.\-\"' ]+?)\s*=")
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A TOML text and the name it is known by."""
+
+    name: str
+    text: str
+
+    def parse(self) -> dict[str, Any]:
+        """Parse the whole text."""
+        try:
+            return tomllib.loads(self.text)
+        except tomllib.TOMLDecodeError as error:
+            message = f"{self.name}: {error}"
+            raise UsageError(message, hint="the file is not valid TOML") from error
+
+    def place(self, path: Sequence[str]) -> str:
+        """Return ``file:line`` of a key, or the file alone when the line is not found."""
+        table: tuple[str, ...] = ()
+        best: int | None = None
+        for number, line in enumerate(self.text.splitlines(), 1):
+            if header := _HEADER.match(line):
+                table = _split(header[1])
+                if table == tuple(path):
+                    return f"{self.name}:{number}"
+                if table == tuple(path[: len(table)]):
+                    best = number
+            elif key := _KEY.match(line):
+                full = (*table, *_split(key[1]))
+                if full == tuple(path):
+                    return f"{self.name}:{number}"
+                if len(full) > len(table) and full == tuple(path[: len(full)]):
+                    best = number
+        return self.name if best is None else f"{self.name}:{best}"
+
+
+def _split(dotted: str) -> tuple[str, ...]:
+    parts = re.findall(r'"([^"]*)"|\'([^\']*)\'|([^.\s"\']+)', dotted)
+    return tuple(next(piece for piece in part if piece or piece == part[-1]) for part in parts)
+
+
+class Reader:
+    """One table of a TOML file, read key by key."""
+
+    def __init__(self, table: Any, source: Source, path: Sequence[str] = ()) -> None:
+        self.source = source
+        self.path = tuple(path)
+        self._asked: set[str] = set()
+        if not isinstance(table, Mapping):
+            raise self.error("must be a table")
+        self.raw: Mapping[str, Any] = table
+
+    def error(self, problem: str, key: str | None = None, *, hint: str = "") -> UsageError:
+        """Return an error that names file, line and key."""
+        full = self.path if key is None else (*self.path, key)
+        dotted = ".".join(full) or "the file"
+        return UsageError(f"{self.source.place(full)}: {dotted}: {problem}", hint=hint)
+
+    def has(self, key: str) -> bool:
+        """Tell whether the table has the key."""
+        return key in self.raw
+
+    def keys(self) -> list[str]:
+        """Return all keys: for tables whose keys are names the user chose."""
+        self._asked.update(self.raw)
+        return list(self.raw)
+
+    def text(self, key: str, default: str | None = None) -> str:
+        """Read a string; without a default it must be there."""
+        return self._one(key, default, str, "a string")
+
+    def flag(self, key: str, *, default: bool) -> bool:
+        """Read true or false."""
+        return self._one(key, default, bool, "true or false")
+
+    def number(self, key: str, default: float | None = None, *, low: float = 0.0) -> float:
+        """Read a finite number that is at least ``low``."""
+        value = self._get(key, default)
+        good = isinstance(value, int | float) and not isinstance(value, bool)
+        if not good or not math.isfinite(value) or value < low:
+            raise self.error(f"must be a number of at least {low:g}, not {value!r}", key)
+        return float(value)
+
+    def integer(self, key: str, default: int | None = None, *, low: int = 0) -> int:
+        """Read a whole number that is at least ``low``."""
+        value = self._get(key, default)
+        if not isinstance(value, int) or isinstance(value, bool) or value < low:
+            raise self.error(f"must be a whole number of at least {low}, not {value!r}", key)
+        return value
+
+    def texts(self, key: str, default: Sequence[str] | None = None) -> tuple[str, ...]:
+        """Read a list of strings."""
+        value = self._get(key, default)
+        if isinstance(value, str) or not isinstance(value, Sequence):
+            raise self.error(f"must be a list of strings, not {value!r}", key)
+        if not all(isinstance(item, str) for item in value):
+            raise self.error("must hold strings alone", key)
+        return tuple(value)
+
+    def choice(self, key: str, default: str, options: Sequence[str]) -> str:
+        """Read one of a closed set of words."""
+        value = self.text(key, default)
+        if value not in options:
+            raise self.error(f"must be one of {', '.join(options)}, not {value!r}", key)
+        return value
+
+    def table(self, key: str) -> Reader:
+        """Read a table; a missing one is empty."""
+        return Reader(self._get(key, {}), self.source, (*self.path, key))
+
+    def tables(self, key: str) -> list[Reader]:
+        """Read a list of tables; a missing one is empty."""
+        value = self._get(key, [])
+        if not isinstance(value, list):
+            raise self.error("must be a list of tables", key)
+        return [Reader(item, self.source, (*self.path, key)) for item in value]
+
+    def named(self, key: str, read: Callable[[Reader], T]) -> dict[str, T]:
+        """Read a table of tables under names the user chose."""
+        outer = self.table(key)
+        return {name: read(outer.table(name)) for name in outer.keys()}  # noqa: SIM118
+
+    def json(self, key: str) -> dict[str, Any]:
+        """Read a free table as it is."""
+        return dict(self.table(key).raw)
+
+    def done(self) -> None:
+        """Refuse every key that nobody asked for."""
+        for key in self.raw:
+            if key not in self._asked:
+                near = difflib.get_close_matches(key, sorted(self._asked), n=1)
+                known = ", ".join(sorted(self._asked)) or "none"
+                hint = f"did you mean {near[0]!r}?" if near else f"known keys: {known}"
+                raise self.error("unknown key", key, hint=hint)
+
+    def _get(self, key: str, default: Any) -> Any:
+        self._asked.add(key)
+        if key in self.raw:
+            return self.raw[key]
+        if default is None:
+            raise self.error(f"{key!r} is missing")
+        return default
+
+    def _one(self, key: str, default: T | None, kind: type[T], words: str) -> T:
+        value = self._get(key, default)
+        if not isinstance(value, kind):
+            raise self.error(f"must be {words}, not {value!r}", key)
+        return value

@@ -1,0 +1,64 @@
+"""A task: one problem, its start state, its hidden tests, its checks and limits."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from evalgate.core.files import File, Tree, tree_digest
+from evalgate.core.identity import digest
+from evalgate.core.json import JsonObject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckSpec:
+    """One check as a task asks for it; an advisory one is shown and never decides."""
+
+    type: str
+    params: JsonObject = field(default_factory=dict)
+    advisory: bool = False
+
+    @property
+    def name(self) -> str:
+        """The name in reports: the type, and the path it looks at when it has one."""
+        path = self.params.get("path")
+        return f"{self.type}: {path}" if isinstance(path, str) else self.type
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Seconds for the agent and for grading, and the most turns of the model."""
+
+    agent_seconds: float = 120.0
+    grade_seconds: float = 60.0
+    max_turns: int = 15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Task:
+    """One problem. ``digest`` covers all that a measurement depends on, not the solution."""
+
+    id: str
+    instruction: str
+    workspace: Tree
+    tests: Tree
+    digest: str
+    solution: Tree = field(default_factory=dict)
+    limits: Limits = field(default_factory=Limits)
+    tags: tuple[str, ...] = ()
+    expected_files: tuple[str, ...] = ()
+    expected_tests: tuple[str, ...] = ()
+    checks: tuple[CheckSpec, ...] = ()
+
+
+def task_digest(files: Tree) -> str:
+    """Return the digest of a task folder (64 hex); the solution changes no measurement."""
+    counted: Mapping[str, File] = {
+        path: file for path, file in files.items() if not path.startswith("solution/")
+    }
+    return tree_digest(counted, domain="evalgate-task/1")
+
+
+def suite_digest(tasks: Sequence[Task]) -> str:
+    """Return the digest of a suite (64 hex): its tasks' ids and digests, in any order."""
+    return digest({task.id: task.digest for task in tasks}, domain="evalgate-suite/1")

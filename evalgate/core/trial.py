@@ -1,0 +1,185 @@
+"""One attempt at a task: its outcome, its checks, its soft numbers."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any
+
+from evalgate.core.identity import Conditions, TrialKey
+from evalgate.core.json import Json
+
+
+class Outcome(StrEnum):
+    """Three words that never mix: measured right, measured wrong, not measured."""
+
+    PASSED = "passed"
+    FAILED = "failed"
+    ERRORED = "errored"
+
+
+class Evidence(StrEnum):
+    """Where a trial's numbers come from, from weak to strong."""
+
+    STALE = "stale"
+    REGRADED = "regraded"
+    REPLAYED = "replayed"
+    MEASURED = "measured"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckResult:
+    """What one check found; an advisory one is shown and never decides."""
+
+    name: str
+    outcome: Outcome
+    detail: str = ""
+    advisory: bool = False
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the JSON form."""
+        return {
+            "name": self.name,
+            "outcome": str(self.outcome),
+            "detail": self.detail,
+            "advisory": self.advisory,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> CheckResult:
+        """Read the JSON form."""
+        return cls(
+            name=str(value["name"]),
+            outcome=Outcome(value["outcome"]),
+            detail=str(value["detail"]),
+            advisory=bool(value["advisory"]),
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Signals:
+    """Soft numbers of a trial; None is unknown, never zero.
+
+    ``seconds`` is the agent stage's wall time; ``cost_usd`` US dollars.
+    """
+
+    seconds: float | None = None
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    cache_read_tokens: int | None = None
+    cache_write_tokens: int | None = None
+    cost_usd: float | None = None
+    turns: int | None = None
+    tool_calls: int | None = None
+    failed_tool_calls: int | None = None
+    diff_lines: int | None = None
+    files_touched: int | None = None
+    files_outside: int | None = None
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the JSON form."""
+        return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)}
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Signals:
+        """Read the JSON form; a number that is not finite raises ValueError."""
+        for name, number in value.items():
+            if isinstance(number, float) and not math.isfinite(number):
+                message = f"{name} is {number}, which is no measurement"
+                raise ValueError(message)
+        return cls(**value)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """One attempt at a task.
+
+    ``reason`` says in one line why it is not passed; ``patch`` is the claim as a unified
+    diff; ``cassette`` the digest of the recording that proves it; ``artifacts`` a path
+    below the run folder.
+    """
+
+    task: str
+    key: TrialKey
+    outcome: Outcome
+    reason: str = ""
+    checks: tuple[CheckResult, ...] = ()
+    signals: Signals = field(default_factory=Signals)
+    conditions: Conditions
+    evidence: Evidence
+    cassette: str = ""
+    patch: str = ""
+    final_answer: str = ""
+    agent_exit: int | None = None
+    unused_exchanges: int = 0
+    diverged: str = ""
+    artifacts: str = ""
+
+    @property
+    def failing(self) -> CheckResult | None:
+        """The first check that decided against the trial."""
+        for check in self.checks:
+            if not check.advisory and check.outcome is not Outcome.PASSED:
+                return check
+        return None
+
+    def measured(self) -> dict[str, Json]:
+        """Return what a replay or regrade must reproduce: outcome, checks and signals.
+
+        Wall time is read from the recording in a replay, so it is part of this as well.
+        """
+        return {
+            "outcome": str(self.outcome),
+            "reason": self.reason,
+            "checks": [check.to_json() for check in self.checks],
+            "signals": self.signals.to_json(),
+        }
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the JSON form, one line of ``trials.jsonl``."""
+        return {
+            "task": self.task,
+            "task_digest": self.key.task_digest,
+            "fingerprint": self.key.fingerprint,
+            "series": self.key.series,
+            "n": self.key.n,
+            **self.measured(),
+            "conditions": self.conditions.to_json(),
+            "evidence": str(self.evidence),
+            "cassette": self.cassette,
+            "patch": self.patch,
+            "final_answer": self.final_answer,
+            "agent_exit": self.agent_exit,
+            "unused_exchanges": self.unused_exchanges,
+            "diverged": self.diverged,
+            "artifacts": self.artifacts,
+        }
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Trial:
+        """Read the JSON form; KeyError, TypeError or ValueError when it is not one."""
+        return cls(
+            task=str(value["task"]),
+            key=TrialKey(
+                task_digest=str(value["task_digest"]),
+                fingerprint=str(value["fingerprint"]),
+                series=str(value["series"]),
+                n=int(value["n"]),
+            ),
+            outcome=Outcome(value["outcome"]),
+            reason=str(value["reason"]),
+            checks=tuple(CheckResult.from_json(check) for check in value["checks"]),
+            signals=Signals.from_json(value["signals"]),
+            conditions=Conditions.from_json(value["conditions"]),
+            evidence=Evidence(value["evidence"]),
+            cassette=str(value["cassette"]),
+            patch=str(value["patch"]),
+            final_answer=str(value["final_answer"]),
+            agent_exit=value["agent_exit"],
+            unused_exchanges=int(value["unused_exchanges"]),
+            diverged=str(value["diverged"]),
+            artifacts=str(value["artifacts"]),
+        )

@@ -1,0 +1,294 @@
+"""The verdict: a base sample and a head sample in, one decision with its reasons out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import Any
+
+from evalgate.core.decision import EXIT_CODES, Decision
+from evalgate.core.identity import FORMAT
+from evalgate.core.json import Json
+from evalgate.core.policy import Policy
+from evalgate.core.sample import Sample, TaskSample
+from evalgate.core.statistics import (
+    Difference,
+    TaskCounts,
+    pass_rate_difference,
+    suite_p_value,
+    task_p_values,
+)
+from evalgate.core.trial import Outcome
+from evalgate.errors import ExitCode
+
+
+class Change(StrEnum):
+    """What became of one task, in the order in which it is shown."""
+
+    REGRESSED = "regressed"
+    FELL = "fell"
+    FIRST_PASS = "passes for the first time"
+    ROSE = "rose"
+    SAME = "same"
+    NOT_MEASURED = "not measured"
+    INCOMPARABLE = "incomparable"
+    NEW = "new"
+    GONE = "gone"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CheckChange:
+    """How often a check passed on each side, of how many times it was examined."""
+
+    name: str
+    base: tuple[int, int]
+    head: tuple[int, int]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskChange:
+    """One task on both sides; ``p`` is its step-down min-P, None where it can not be had."""
+
+    task: str
+    change: Change
+    base: TaskSample | None
+    head: TaskSample | None
+    p: float | None = None
+    checks: tuple[CheckChange, ...] = ()
+    why: str = ""
+
+    @property
+    def moved(self) -> bool:
+        """Tell whether a reader of the verdict has to see this task."""
+        return self.change is not Change.SAME
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Verdict:
+    """One decision, and everything a person needs to believe or doubt it."""
+
+    decision: Decision
+    sentence: str
+    policy: Policy
+    base: Sample | None = None
+    head: Sample | None = None
+    changes: tuple[TaskChange, ...] = ()
+    difference: Difference | None = None
+    p_worse: float | None = None
+    p_better: float | None = None
+    reasons: tuple[str, ...] = ()
+    context: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def exit_code(self) -> ExitCode:
+        """The exit code of the decision."""
+        return EXIT_CODES[self.decision]
+
+    def of(self, *kinds: Change) -> tuple[TaskChange, ...]:
+        """Return the changes of some kinds."""
+        return tuple(change for change in self.changes if change.change in kinds)
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the content of ``verdict.json``."""
+        difference = self.difference
+        return {
+            "format": FORMAT,
+            "decision": str(self.decision),
+            "exit_code": int(self.exit_code),
+            "sentence": self.sentence,
+            "reasons": list(self.reasons),
+            "evidence": None if self.head is None else str(self.head.evidence),
+            "difference": None
+            if difference is None
+            else {"point": difference.point, "low": difference.low, "high": difference.high},
+            "p_worse": self.p_worse,
+            "p_better": self.p_better,
+            "tasks": [_change_to_json(change) for change in self.changes],
+            "policy": self.policy.sentence,
+            **self.context,
+        }
+
+
+def judge(base: Sample, head: Sample, policy: Policy, *, doubts: Sequence[str] = ()) -> Verdict:
+    """Compare two samples by the one-stage rule.
+
+    A block needs the suite's exact stratified mid-p at or below ``policy.suite_alpha``, or
+    one task's step-down min-P at or below ``policy.task_alpha``. ``doubts`` are reasons why
+    the numbers may not be believed at all; with any of them the verdict is void.
+    """
+    unequal = base.conditions.differences(head.conditions)
+    changes = [_change(name, base, head) for name in sorted({*base.tasks, *head.tasks})]
+    blank = Verdict(
+        decision=Decision.PASS, sentence="", policy=policy, base=base, head=head,
+        changes=tuple(changes),
+    )
+    if doubts:
+        sentence = f"The numbers can not be believed: {doubts[0]}."
+        return replace(blank, decision=Decision.VOID, sentence=sentence, reasons=tuple(doubts))
+    if not head.rows:
+        return replace(blank, decision=Decision.NOTHING_RAN, sentence="No trial ran.")
+    if unequal:
+        sentence = "Base and head were measured under other conditions: incomparable."
+        return replace(blank, decision=Decision.NO_BASELINE, sentence=sentence, reasons=unequal)
+    if _unmeasured(head, policy):
+        sentence = (
+            f"{head.errored} of {len(head.rows)} trials errored, more than "
+            f"{policy.max_errored * 100:g} %: this was not measured."
+        )
+        reasons = _error_reasons(head)
+        return replace(blank, decision=Decision.NOT_MEASURED, sentence=sentence, reasons=reasons)
+    counts = [_counts(change) for change in changes if _comparable(change)]
+    if not counts:
+        sentence = "No task of the head can be compared with the base's numbers."
+        reasons = tuple(f"{change.task}: {change.why or change.change}" for change in changes)
+        return replace(blank, decision=Decision.NO_BASELINE, sentence=sentence, reasons=reasons)
+    return _decide(blank, counts, policy)
+
+
+def _decide(blank: Verdict, counts: Sequence[TaskCounts], policy: Policy) -> Verdict:
+    worse = suite_p_value(counts, tail="lower")
+    better = suite_p_value(counts, tail="upper")
+    tasks = task_p_values(counts)
+    difference = pass_rate_difference(counts)
+    broken = {name for name, p in tasks.items() if p.adjusted <= policy.task_alpha}
+    changes = tuple(
+        replace(
+            change,
+            p=tasks[change.task].adjusted if change.task in tasks else None,
+            change=Change.REGRESSED if change.task in broken else change.change,
+        )
+        for change in blank.changes
+    )
+    order = list(Change)
+    judged = replace(
+        blank,
+        changes=tuple(sorted(changes, key=lambda c: (order.index(c.change), c.p or 0.0, c.task))),
+        difference=difference,
+        p_worse=worse,
+        p_better=better,
+    )
+    rates = f"{_rate(counts, 'base')} → {_rate(counts, 'head')} ({points(difference)})"
+    if worse <= policy.suite_alpha or broken:
+        named = f"; broken: {', '.join(sorted(broken))}" if broken else ""
+        sentence = f"Merging this lowers the pass rate: {rates}{named}."
+        return replace(judged, decision=Decision.REGRESSION, sentence=sentence)
+    if better <= policy.suite_alpha:
+        sentence = f"Merging this raises the pass rate: {rates}."
+        return replace(judged, decision=Decision.IMPROVED, sentence=sentence)
+    excluded = max(0.0, -difference.low) * 100
+    sentence = (
+        f"No detectable change: {rates}. A drop of up to {excluded:.0f} points is not excluded."
+    )
+    return replace(judged, decision=Decision.PASS, sentence=sentence)
+
+
+def points(difference: Difference) -> str:
+    """Return a difference in points with its 90 % interval, for a person."""
+    low, high = difference.low * 100, difference.high * 100
+    return f"{difference.point * 100:+.1f} points, 90 % interval [{low:+.0f}, {high:+.0f}]"
+
+
+def percent(passed: int, runs: int) -> str:
+    """Return a rate that is 100 % or 0 % only when it is exactly that."""
+    if not runs:
+        return "unknown"
+    shown = round(100 * passed / runs)
+    if passed < runs:
+        shown = min(shown, 99)
+    if passed:
+        shown = max(shown, 1)
+    return f"{shown} %"
+
+
+def _rate(counts: Sequence[TaskCounts], side: str) -> str:
+    passed = sum(getattr(one, f"{side}_passed") for one in counts)
+    return percent(passed, sum(getattr(one, f"{side}_runs") for one in counts))
+
+
+def _unmeasured(head: Sample, policy: Policy) -> bool:
+    return head.errored > policy.max_errored * len(head.rows)
+
+
+def _error_reasons(head: Sample) -> tuple[str, ...]:
+    seen: dict[str, int] = {}
+    for row in head.rows:
+        if row.outcome is Outcome.ERRORED:
+            seen[row.reason] = seen.get(row.reason, 0) + 1
+    return tuple(f"{count} × {reason}" for reason, count in seen.items())
+
+
+def _comparable(change: TaskChange) -> bool:
+    return change.change in {Change.FELL, Change.FIRST_PASS, Change.ROSE, Change.SAME}
+
+
+def _counts(change: TaskChange) -> TaskCounts:
+    if change.base is None or change.head is None:
+        message = f"{change.task} has only one side"
+        raise ValueError(message)
+    return TaskCounts(
+        task=change.task,
+        base_passed=change.base.passed,
+        base_runs=len(change.base.measured),
+        head_passed=change.head.passed,
+        head_runs=len(change.head.measured),
+    )
+
+
+def _change(name: str, base: Sample, head: Sample) -> TaskChange:
+    old, new = base.tasks.get(name), head.tasks.get(name)
+    if old is None:
+        return TaskChange(task=name, change=Change.NEW, base=None, head=new)
+    if new is None:
+        return TaskChange(task=name, change=Change.GONE, base=old, head=None)
+    if old.digest != new.digest:
+        why = "the task itself changed"
+        return TaskChange(task=name, change=Change.INCOMPARABLE, base=old, head=new, why=why)
+    kind = _movement(old, new)
+    return TaskChange(
+        task=name, change=kind, base=old, head=new, checks=tuple(_checks(old, new))
+    )
+
+
+def _movement(old: TaskSample, new: TaskSample) -> Change:
+    if not old.measured or not new.measured:
+        return Change.NOT_MEASURED
+    before, after = old.passed * len(new.measured), new.passed * len(old.measured)
+    if after < before:
+        return Change.FELL
+    if after > before:
+        return Change.ROSE if old.passed else Change.FIRST_PASS
+    return Change.SAME
+
+
+def _checks(old: TaskSample, new: TaskSample) -> list[CheckChange]:
+    names = dict.fromkeys((*old.check_names, *new.check_names))
+    found = [
+        CheckChange(name=name, base=old.check_passes(name), head=new.check_passes(name))
+        for name in names
+    ]
+    return [one for one in found if one.base[0] * one.head[1] != one.head[0] * one.base[1]]
+
+
+def _change_to_json(change: TaskChange) -> dict[str, Any]:
+    def side(sample: TaskSample | None) -> dict[str, Json] | None:
+        if sample is None:
+            return None
+        return {
+            "passed": sample.passed,
+            "measured": len(sample.measured),
+            "errored": len(sample.rows) - len(sample.measured),
+        }
+
+    return {
+        "task": change.task,
+        "change": str(change.change),
+        "base": side(change.base),
+        "head": side(change.head),
+        "p": change.p,
+        "checks": [
+            {"name": check.name, "base": list(check.base), "head": list(check.head)}
+            for check in change.checks
+        ],
+        "why": change.why,
+    }

@@ -1,0 +1,94 @@
+"""Every process that a stage's program started, wherever it went, found and ended.
+
+A process group is not enough: ``setsid`` leaves it. So the whole process table is read and a
+process belongs to the stage when it carries the stage's marker in its environment, or is in
+the session of its program, or works inside the stage's room.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+_PAUSE = 0.005
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sought:
+    """How the processes of one stage are told from all others."""
+
+    token: str
+    leader: int
+    since: int
+    room: str
+
+
+def started_at(pid: int) -> int | None:
+    """Return the start time of a process in clock ticks since boot, None when it is gone."""
+    fields = _stat(pid)
+    return None if fields is None else int(fields[19])
+
+
+def end_survivors(sought: Sought, *, patience: float) -> int:
+    """Kill until none is left, at most for ``patience`` seconds; return how many are left."""
+    deadline = time.monotonic() + patience
+    while True:
+        found = sum(1 for pid in _running() if _end(pid, sought))
+        if not found or time.monotonic() > deadline:
+            return found
+        time.sleep(_PAUSE)
+
+
+def _end(pid: int, sought: Sought) -> bool:
+    """Kill the process when it belongs to the stage; tell whether it does."""
+    try:
+        # The handle is taken before the look, so a reused number can not be hit.
+        handle = os.pidfd_open(pid)
+    except OSError:
+        return False
+    try:
+        if not _belongs(pid, sought):
+            return False
+        with contextlib.suppress(OSError):
+            signal.pidfd_send_signal(handle, signal.SIGKILL)
+        return True
+    finally:
+        os.close(handle)
+
+
+def _belongs(pid: int, sought: Sought) -> bool:
+    fields = _stat(pid)
+    if fields is None or fields[0] in {b"Z", b"X"} or int(fields[19]) < sought.since:
+        return False
+    if int(fields[3]) == sought.leader:
+        return True
+    base = Path("/proc", str(pid))
+    with contextlib.suppress(OSError):
+        if sought.token.encode() in (base / "environ").read_bytes():
+            return True
+    with contextlib.suppress(OSError):
+        place = os.readlink(base / "cwd").removesuffix(" (deleted)")
+        return place == sought.room or place.startswith(sought.room + "/")
+    return False
+
+
+def _running() -> Iterator[int]:
+    own = os.getpid()
+    for name in os.listdir("/proc"):
+        if name.isdigit() and int(name) != own:
+            yield int(name)
+
+
+def _stat(pid: int) -> list[bytes] | None:
+    """Return /proc/PID/stat from its third field on (state, parent, group, session, ...)."""
+    try:
+        text = Path("/proc", str(pid), "stat").read_bytes()
+    except OSError:
+        return None
+    # The second field is the program's own name and may hold blanks and brackets.
+    return text[text.rindex(b")") + 2 :].split()

@@ -1,0 +1,1 @@
+"""Text on disk and core values: run folders, baselines, the ledger."""

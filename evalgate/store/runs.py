@@ -1,0 +1,189 @@
+"""Run folders: an append-only list of trials that a killed process can not lose.
+
+    .evalgate/runs/<id>/run.json         what was planned, and the summary once finished
+                        trials.jsonl     one finished trial a line, synced one by one
+                        artifacts/       log, diff and wire of each trial
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from evalgate.core.identity import FORMAT, digest
+from evalgate.core.json import Json, JsonObject
+from evalgate.core.trial import Trial
+from evalgate.errors import UsageError
+from evalgate.store.disk import write_whole
+
+
+class RunFolder:
+    """One run on disk; only the holder of its lock appends to it."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    @property
+    def id(self) -> str:
+        """The folder's name."""
+        return self.path.name
+
+    @property
+    def info(self) -> dict[str, Any]:
+        """The content of ``run.json``."""
+        try:
+            value: dict[str, Any] = json.loads((self.path / "run.json").read_text())
+        except (OSError, ValueError) as error:
+            message = f"{self.path / 'run.json'}: {error}"
+            raise UsageError(message, hint="this run can not be read") from error
+        if int(value.get("format", 0)) > FORMAT:
+            message = f"{self.path}: format {value['format']} is newer than this evalgate knows"
+            raise UsageError(message, hint="upgrade git-evalgate")
+        return value
+
+    @property
+    def trials(self) -> tuple[Trial, ...]:
+        """Every finished trial; a line cut by a crash is left out."""
+        try:
+            lines = (self.path / "trials.jsonl").read_bytes().split(b"\n")
+        except FileNotFoundError:
+            return ()
+        return tuple(_trials(lines[:-1], self.path))
+
+    def append(self, trial: Trial) -> None:
+        """Add a finished trial, on disk before this returns."""
+        line = json.dumps(trial.to_json(), sort_keys=True) + "\n"
+        with (self.path / "trials.jsonl").open("ab") as file:
+            file.write(line.encode())
+            file.flush()
+            os.fsync(file.fileno())
+
+    def write_info(self, value: JsonObject) -> None:
+        """Write ``run.json``."""
+        text = json.dumps({"format": FORMAT, **value}, indent=1, sort_keys=True)
+        write_whole(self.path / "run.json", text.encode() + b"\n")
+
+    def write_artifact(self, name: str, data: bytes) -> None:
+        """Write one file below ``artifacts/``."""
+        write_whole(self.path / "artifacts" / name, data)
+
+    def drop_cut_line(self) -> None:
+        """Cut off a last line that a crash left without its end."""
+        path = self.path / "trials.jsonl"
+        if path.exists():
+            data = path.read_bytes()
+            if not data.endswith(b"\n"):
+                write_whole(path, data[: data.rfind(b"\n") + 1])
+
+
+def _trials(lines: list[bytes], path: Path) -> Iterator[Trial]:
+    for number, line in enumerate(lines, 1):
+        try:
+            yield Trial.from_json(json.loads(line))
+        except (ValueError, KeyError, TypeError) as error:
+            message = f"{path / 'trials.jsonl'}:{number}: this is no trial: {error!r}"
+            raise UsageError(message, hint="the file was edited") from error
+
+
+class RunStore:
+    """All runs of a project, below its state directory."""
+
+    def __init__(self, state: Path) -> None:
+        self.state = state
+
+    def all(self) -> tuple[RunFolder, ...]:
+        """Return every run, oldest first."""
+        root = self.state / "runs"
+        if not root.is_dir():
+            return ()
+        return tuple(
+            RunFolder(path) for path in sorted(root.iterdir()) if (path / "run.json").exists()
+        )
+
+    def find(self, name: str) -> RunFolder:
+        """Return the run of that id, an unambiguous start of it, or ``latest``."""
+        runs = self.all()
+        hint = "`evalgate show` lists the runs"
+        if not runs:
+            message = "there is no run yet"
+            raise UsageError(message, hint="evalgate run, or evalgate replay")
+        if name == "latest":
+            return runs[-1]
+        exact = [run for run in runs if run.id == name]
+        matches = exact or [run for run in runs if run.id.startswith(name)]
+        if len(matches) != 1:
+            state = "is ambiguous" if matches else "does not exist"
+            message = f"the run {name!r} {state}"
+            raise UsageError(message, hint=hint)
+        return matches[0]
+
+    @contextlib.contextmanager
+    def open(self, plan: JsonObject, *, fresh: bool) -> Iterator[RunFolder]:
+        """Open the unfinished run of this very plan, or a new one; hold its lock.
+
+        A run that another process holds is left alone.
+        """
+        plan_digest = digest(plan, domain="evalgate-plan/1")
+        self._prepare()
+        with contextlib.ExitStack() as stack:
+            if not fresh:
+                for run in reversed(self.all()):
+                    if _unfinished(run, plan_digest) and _lock(run.path, stack):
+                        run.drop_cut_line()
+                        yield run
+                        return
+            run = self._create(str(plan["kind"]), str(plan["fingerprint"]))
+            _lock(run.path, stack)
+            run.write_info({"plan": plan, "plan_digest": plan_digest, "finished": False})
+            yield run
+
+    def _prepare(self) -> None:
+        self.state.mkdir(parents=True, exist_ok=True)
+        ignore = self.state / ".gitignore"
+        if not ignore.exists():
+            ignore.write_text("*\n")
+
+    def _create(self, kind: str, fingerprint: str) -> RunFolder:
+        stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+        for k in range(1000):
+            name = f"{stamp}-{kind}-{fingerprint[:8]}" + (f"-{k}" if k else "")
+            path = self.state / "runs" / name
+            try:
+                path.mkdir(parents=True)
+            except FileExistsError:
+                continue
+            return RunFolder(path)
+        message = f"{self.state / 'runs'}: a thousand runs began within this second"
+        raise UsageError(message)
+
+
+def _unfinished(run: RunFolder, plan_digest: str) -> bool:
+    info = run.info
+    return info.get("plan_digest") == plan_digest and not info.get("finished", True)
+
+
+def _lock(path: Path, stack: contextlib.ExitStack) -> bool:
+    file = (path / "lock").open("wb")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        return False
+    stack.callback(file.close)
+    return True
+
+
+def times(started: datetime) -> dict[str, Json]:
+    """Return the marked times of a run: the only part of it that a repeat may change."""
+    now = datetime.now(UTC)
+    return {
+        "started": started.isoformat(timespec="seconds"),
+        "finished": now.isoformat(timespec="seconds"),
+        "seconds": round((now - started).total_seconds(), 1),
+    }

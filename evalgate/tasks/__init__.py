@@ -1,0 +1,1 @@
+"""Task formats: from files to `evalgate.core.task.Task`."""

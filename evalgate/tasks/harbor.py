@@ -1,0 +1,112 @@
+"""The Harbor task folder, which is evalgate's own format.
+
+    task.toml                   limits, and our fields under [metadata.evalgate]
+    instruction.md              what the agent is asked
+    environment/workspace/      the files it starts from
+    tests/                      hidden: laid in after the agent has exited
+    solution/                   known-good, used to prove the task
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from evalgate.core.files import Tree, is_safe_path, subtree
+from evalgate.core.schema import Reader, Source
+from evalgate.core.task import CheckSpec, Limits, Task, task_digest
+from evalgate.errors import UsageError
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
+_LONGEST_ID = 100
+
+
+def load_harbor_task(folder: str, files: Tree) -> Task:
+    """Read one task folder; UsageError names file, line and key of what is wrong."""
+    name = f"{folder}/task.toml"
+    source = Source(name, _text(files, "task.toml", folder))
+    top = Reader(source.parse(), source)
+    top.text("schema_version", "1.4")
+    ours = top.table("metadata").table("evalgate")
+    task = Task(
+        id=_task_id(top.table("task"), folder),
+        instruction=_text(files, "instruction.md", folder),
+        workspace=subtree(files, "environment/workspace"),
+        tests=subtree(files, "tests"),
+        solution=subtree(files, "solution"),
+        digest=task_digest(files),
+        limits=_limits(top, ours),
+        tags=ours.texts("tags", []),
+        expected_files=ours.texts("expected_files", []),
+        expected_tests=ours.texts("expected_tests", []),
+        checks=tuple(_check(check) for check in ours.tables("checks")),
+    )
+    ours.done()
+    top.done()
+    _verify(task, ours, folder)
+    return task
+
+
+def _verify(task: Task, ours: Reader, folder: str) -> None:
+    if not task.workspace:
+        message = f"{folder}/environment/workspace: there are no files to start from"
+        raise UsageError(message, hint="put the files the agent starts with there")
+    if not task.tests and not task.checks:
+        message = f"{folder}: the task has neither tests/ nor checks, so anything would pass"
+        raise UsageError(message, hint="add tests/test.sh, or checks in task.toml")
+    if task.tests and "test.sh" not in task.tests:
+        message = f"{folder}/tests/test.sh: the file is missing"
+        raise UsageError(message, hint="it is what runs the hidden tests")
+    for path in task.expected_files:
+        if not is_safe_path(path):
+            raise ours.error(f"{path!r} leaves the workspace", "expected_files")
+
+
+def _task_id(table: Reader, folder: str) -> str:
+    name = table.text("name", folder.rsplit("/", 1)[-1]).removeprefix("local/")
+    table.text("description", "")
+    table.done()
+    pieces = name.split("/")
+    path_like = any(piece in {"", ".", ".."} for piece in pieces) or name.startswith("-")
+    if path_like or _CONTROL.search(name) or len(name) > _LONGEST_ID:
+        hint = f"use words and dashes, at most {_LONGEST_ID} characters, no '..' and no '\\'"
+        raise table.error(f"{name!r} can not be a task id", "name", hint=hint)
+    return name
+
+
+def _limits(top: Reader, ours: Reader) -> Limits:
+    default = Limits()
+    agent, verifier = top.table("agent"), top.table("verifier")
+    environment = top.table("environment")
+    limits = Limits(
+        agent_seconds=agent.number("timeout_sec", default.agent_seconds, low=0.1),
+        grade_seconds=verifier.number("timeout_sec", default.grade_seconds, low=0.1),
+        max_turns=ours.integer("max_turns", default.max_turns, low=1),
+    )
+    verifier.choice("environment_mode", "separate", ("separate",))
+    environment.choice("network_mode", "no-network", ("no-network",))
+    for reader in (agent, verifier, environment):
+        reader.done()
+    return limits
+
+
+def _check(table: Reader) -> CheckSpec:
+    params: dict[str, Any] = {
+        key: table.raw[key] for key in table.keys() if key not in {"type", "advisory"}
+    }
+    return CheckSpec(
+        type=table.text("type"),
+        params=params,
+        advisory=table.flag("advisory", default=False),
+    )
+
+
+def _text(files: Tree, path: str, folder: str) -> str:
+    if path not in files:
+        message = f"{folder}/{path}: the file is missing"
+        raise UsageError(message, hint="a task folder holds task.toml and instruction.md")
+    try:
+        return files[path].data.decode().replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        message = f"{folder}/{path}: {error}"
+        raise UsageError(message, hint="write the file in UTF-8") from error

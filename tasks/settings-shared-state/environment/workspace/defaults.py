@@ -1,0 +1,3 @@
+"""The default settings."""
+
+DEFAULTS = {"theme": "light", "size": 12, "wrap": True}

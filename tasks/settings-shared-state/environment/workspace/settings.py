@@ -1,0 +1,10 @@
+"""The settings of a program."""
+
+from defaults import DEFAULTS
+
+
+def load(overrides):
+    """Return the default settings, changed by the overrides."""
+    settings = DEFAULTS
+    settings.update(overrides)
+    return settings

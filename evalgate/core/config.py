@@ -9,7 +9,7 @@ from typing import Any
 from evalgate.core.identity import canonical
 from evalgate.core.json import JsonObject
 from evalgate.core.policy import Policy
-from evalgate.core.pricing import Price
+from evalgate.core.pricing import FREE, Price
 from evalgate.core.schema import Reader, Source
 from evalgate.errors import UsageError
 
@@ -17,6 +17,9 @@ from evalgate.errors import UsageError
 HASHED = ("harness", "models", "agent", "sandbox")
 
 _DIALECTS = ("", "anthropic", "openai-chat")
+
+#: The upstream that runs on this machine: it costs nothing, and that is known.
+LOCAL_MODEL = "local-model"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -135,14 +138,16 @@ def _harness(table: Reader) -> HarnessSpec:
 
 def _model(table: Reader) -> ModelSpec:
     price = table.table("price")
+    upstream = table.text("upstream")
+    free = FREE if upstream == LOCAL_MODEL else None
     spec = ModelSpec(
         name=table.path[-1],
         id=table.text("id"),
-        upstream=table.text("upstream"),
+        upstream=upstream,
         dialect=table.choice("dialect", "", _DIALECTS),
         key_env=table.text("key_env", ""),
         parameters=table.json("parameters"),
-        price=_price(price) if price.raw else None,
+        price=_price(price) if price.raw else free,
     )
     table.done()
     return spec

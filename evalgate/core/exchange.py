@@ -21,9 +21,11 @@ class Ending(StrEnum):
 class Exchange:
     """One request an agent made to its model, and the response it got.
 
-    ``request`` is the body as sent, secrets replaced; ``key`` the digest it is matched
-    by; ``headers`` only the allowed ones; ``body`` the decoded response bytes.
-    ``seconds`` is the wall time from request to the end of the response.
+    ``request`` is the body in the form it is keyed by: canonical JSON (or the raw bytes of
+    what is none), secrets and the run's own paths replaced; ``key`` the digest of it with
+    method and path; ``headers`` only the allowed ones of the response; ``body`` its decoded
+    bytes, secrets replaced. ``began`` is in seconds since the wire of
+    the trial was opened, ``seconds`` the wall time from the request to the end of the response.
     """
 
     dialect: str
@@ -35,6 +37,7 @@ class Exchange:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
     ending: Ending = Ending.COMPLETE
+    began: float = 0.0
     seconds: float = 0.0
 
 
@@ -64,7 +67,12 @@ class Miss:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Witness:
-    """Everything the wire saw in one trial."""
+    """Everything the wire saw in one trial.
+
+    ``exchanges`` are in order of arrival; ``unused`` counts recorded exchanges a replay did
+    not ask for; ``provider_error`` is a sentence when the last exchange was no success;
+    ``limit`` is one when the agent was refused a request because a limit was reached.
+    """
 
     exchanges: tuple[Exchange, ...]
     trajectory: Trajectory
@@ -73,3 +81,4 @@ class Witness:
     unused: int = 0
     served_models: tuple[str, ...] = ()
     provider_error: str | None = None
+    limit: str | None = None

@@ -42,7 +42,7 @@ def search_path(more: Iterable[str] = ()) -> str:
 
     ``more`` holds further directories; only absolute ones are taken, each once.
     """
-    own = (os.path.join(sys.base_prefix, "bin"), os.path.join(sys.prefix, "bin"))
+    own = (f"{sys.base_prefix}/bin", f"{sys.prefix}/bin")
     every = (*own, *SYSTEM_DIRECTORIES, *more)
     return os.pathsep.join(dict.fromkeys(place for place in every if place.startswith("/")))
 

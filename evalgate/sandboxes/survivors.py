@@ -20,10 +20,14 @@ _PAUSE = 0.005
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sought:
-    """How the processes of one stage are told from all others."""
+    """How the processes of one stage are told from all others.
+
+    ``token`` is a text in their environment, ``leader`` their session where it is known,
+    ``since`` the start time that none is older than, ``room`` the directory they work in.
+    """
 
     token: str
-    leader: int
+    leader: int | None
     since: int
     room: str
 
@@ -72,16 +76,16 @@ def _belongs(pid: int, sought: Sought) -> bool:
         if sought.token.encode() in (base / "environ").read_bytes():
             return True
     with contextlib.suppress(OSError):
-        place = os.readlink(base / "cwd").removesuffix(" (deleted)")
+        place = str((base / "cwd").readlink()).removesuffix(" (deleted)")
         return place == sought.room or place.startswith(sought.room + "/")
     return False
 
 
 def _running() -> Iterator[int]:
     own = os.getpid()
-    for name in os.listdir("/proc"):
-        if name.isdigit() and int(name) != own:
-            yield int(name)
+    for place in Path("/proc").iterdir():
+        if place.name.isdigit() and int(place.name) != own:
+            yield int(place.name)
 
 
 def _stat(pid: int) -> list[bytes] | None:

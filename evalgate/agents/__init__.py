@@ -1,0 +1,1 @@
+"""Adapters: how an agent program is started and told its model."""

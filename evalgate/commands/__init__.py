@@ -1,0 +1,1 @@
+"""One module a verb; none of them knows click."""

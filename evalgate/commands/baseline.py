@@ -1,0 +1,99 @@
+"""`evalgate baseline`: accept a run as the committed numbers of its harness; list them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+from evalgate import __version__
+from evalgate.commands.console import Console
+from evalgate.commands.project import WORKTREE, Project, State, open_state
+from evalgate.commands.recordings import find_recordings
+from evalgate.core.baseline import Baseline, Provenance
+from evalgate.core.json import Json
+from evalgate.core.sample import sample_of
+from evalgate.core.task import suite_digest
+from evalgate.core.trial import Evidence, Trial
+from evalgate.errors import UsageError
+from evalgate.store.baselines import dump_baseline, dump_ledger, rates
+from evalgate.store.disk import write_whole
+from evalgate.store.runs import RunFolder, RunStore
+
+
+def accept(project: Project, name: str, console: Console, *, reason: str = "") -> str:
+    """Write a run's numbers as a baseline and a ledger entry; return the file's path.
+
+    Refuses a run that is not finished, does not cover the suite, or errored too often.
+    """
+    run = RunStore(project.state).find(name)
+    info = run.info
+    if not info.get("finished"):
+        message = f"run {run.id} is not finished"
+        raise UsageError(message, hint="repeat its command: it goes on where it stopped")
+    with open_state(project, WORKTREE) as state:
+        baseline = _baseline(state, run, run.trials)
+    path = project.root / "baselines" / baseline.filename
+    if path.exists():
+        console.note(f"{path.name} exists already: the same numbers")
+        return str(path)
+    date = baseline.provenance.date
+    ledger = path.parent / "ledger" / f"{date}-{path.name}"
+    write_whole(path, dump_baseline(baseline))
+    write_whole(ledger, dump_ledger(_entry(baseline, run, reason)))
+    console.note(f"wrote baselines/{path.name} and its ledger entry: commit both")
+    return str(path)
+
+
+def list_baselines(project: Project) -> str:
+    """Return one line a committed baseline."""
+    with open_state(project, WORKTREE) as state:
+        return rates(state.baselines())
+
+
+def _baseline(state: State, run: RunFolder, trials: tuple[Trial, ...]) -> Baseline:
+    plan = run.info["plan"]
+    tasks = {task.id: task.digest for task in state.tasks()}
+    missing = sorted(name for name in tasks if plan["tasks"].get(name) != tasks[name])
+    if missing:
+        message = f"run {run.id} does not cover: {', '.join(missing)}"
+        raise UsageError(message, hint="a baseline takes the whole suite, as it is now")
+    fingerprint = str(plan["fingerprint"])
+    recordings = find_recordings(state, fingerprint)
+    sample = sample_of(
+        trials,
+        fingerprint=fingerprint,
+        evidence=Evidence(plan["evidence"]),
+        recordings=max(1, recordings.count),
+    )
+    if sample.errored > state.config.policy.max_errored * len(trials):
+        message = f"{sample.errored} of {len(trials)} trials of run {run.id} errored"
+        raise UsageError(message, hint="what was not measured can not be a baseline")
+    tip = state.project.git.lookup("HEAD^{commit}")[0]
+    return Baseline(
+        sample=sample,
+        parts=plan["parts"],
+        suite=suite_digest(state.tasks()),
+        provenance=Provenance(
+            evalgate=__version__,
+            commit=tip or "",
+            date=datetime.now(UTC).date().isoformat(),
+            recordings=sample.recordings,
+        ),
+    )
+
+
+def _entry(baseline: Baseline, run: RunFolder, reason: str) -> dict[str, Json]:
+    sample = baseline.sample
+    return {
+        "fingerprint": sample.fingerprint,
+        "baseline": baseline.filename,
+        "decision": "accepted",
+        "reason": reason,
+        "run": run.id,
+        "evidence": str(sample.evidence),
+        "recordings": sample.recordings,
+        "date": baseline.provenance.date,
+        "commit": baseline.provenance.commit,
+        "parts": dict(baseline.parts),
+        "passed": {name: task.passed for name, task in sample.tasks.items()},
+        "measured": {name: len(task.measured) for name, task in sample.tasks.items()},
+    }

@@ -1,0 +1,242 @@
+"""`evalgate gate`: base against head, by the evidence there is, to one decision."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from evalgate.commands.console import Console
+from evalgate.commands.evidence import HeadTrials, gather
+from evalgate.commands.fingerprint import changed_parts
+from evalgate.commands.project import Project, State, open_state
+from evalgate.commands.run import estimate, subject_of
+from evalgate.commands.story import tell
+from evalgate.core.baseline import pool
+from evalgate.core.decision import Decision
+from evalgate.core.json import Json
+from evalgate.core.policy import Policy
+from evalgate.core.task import suite_digest
+from evalgate.core.verdict import Verdict, judge
+from evalgate.errors import ExitCode, UsageError
+from evalgate.repo.base import Pair, resolve_pair
+from evalgate.repo.treeview import Subject
+from evalgate.report.verdict import PartChange, Story, render_verdict
+from evalgate.store.disk import write_whole
+
+_RECORD = "evalgate run --record   # live trials of this harness, with its recordings"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GateOptions:
+    """What the command line says about a gate."""
+
+    base: str | None = None
+    head: str | None = None
+    live: bool = False
+    max_usd: float | None = None
+    workers: int | None = None
+    advisory: bool = False
+    out: Path | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gated:
+    """A verdict, its page, and what it was found to be about."""
+
+    verdict: Verdict
+    page: str
+
+
+def gate(project: Project, options: GateOptions, console: Console) -> tuple[ExitCode, Gated]:
+    """Judge a change; write ``verdict.json`` and ``verdict.md`` and return the exit code."""
+    head = None if options.head is None else subject_of(options.head)
+    pair = resolve_pair(project.git, base=options.base, head=head, environ=os.environ)
+    console.note(f"gate: {pair.how}")
+    with ExitStack() as stack:
+        state = stack.enter_context(open_state(project, pair.head))
+        base = _base_state(project, pair, stack)
+        verdict, story = _judged(state, base, pair, options, console)
+        page = render_verdict(verdict, story, template=_template(base or state))
+    gated = Gated(verdict=verdict, page=page)
+    _write(options.out or project.state, gated, project)
+    code = verdict.exit_code
+    if options.advisory and code is not ExitCode.OK:
+        console.note(f"advisory: exit code {int(code)} is kept in verdict.json")
+        code = ExitCode.OK
+    return code, gated
+
+
+def _base_state(project: Project, pair: Pair, stack: ExitStack) -> State | None:
+    if pair.base is None:
+        return None
+    try:
+        return stack.enter_context(open_state(project, Subject.parse(pair.base)))
+    except UsageError as error:
+        if "does not exist in" in error.message:  # evalgate is adopted in this change
+            return None
+        raise
+
+
+def _judged(
+    state: State, base: State | None, pair: Pair, options: GateOptions, console: Console
+) -> tuple[Verdict, Story]:
+    policy = (base or state).config.policy
+    story = Story(head=_name(state), base="none" if base is None else _name(base), how=pair.how)
+    if base is None:
+        sentence = "There is no base to compare with: nothing is judged at first adoption."
+        return _plain(Decision.NO_BASELINE, sentence, policy, state, base), story
+    if state.fingerprint().digest == base.fingerprint().digest:
+        sentence = "The harness did not change: there is nothing to judge."
+        notes = gate_edits(base, state)
+        return (
+            _plain(Decision.NOTHING_TO_JUDGE, sentence, policy, state, base),
+            replace(story, notes=notes),
+        )
+    story = replace(story, parts=_parts(base, state), notes=gate_edits(base, state))
+    sample = pool(base.baselines(base.fingerprint().digest))
+    if sample is None:
+        sentence = "The base has no baseline: nobody measured its harness."
+        steps = _measure_base(pair.base or "HEAD")
+        verdict = _plain(Decision.NO_BASELINE, sentence, policy, state, base)
+        return verdict, replace(story, next_steps=steps)
+    head = gather(state, base, live=options.live, console=console, workers=options.workers,
+                  max_usd=options.max_usd)
+    if head.stale:
+        verdict = _stale(head, policy, state, base)
+        return verdict, replace(story, next_steps=(_RECORD, "evalgate gate"))
+    doubts = (*edited_baselines(base, state), *head.doubts)
+    verdict = judge(sample, head.sample, policy, doubts=doubts)
+    verdict = replace(verdict, context=_context(state, base))
+    return verdict, tell(replace(story, decided=_decided(head)), verdict, base, head)
+
+
+def gate_edits(base: State, head: State) -> tuple[str, ...]:
+    """Name what the change edits of the gate itself; the base's version is what judges."""
+    found = []
+    if base.config.policy != head.config.policy:
+        found.append(f"this change edits the policy; judged by the base's: "
+                     f"{base.config.policy.sentence}")
+    old = {task.id: task.digest for task in base.tasks()}
+    new = {task.id: task.digest for task in head.tasks()}
+    edited = sorted(name for name in old.keys() & new.keys() if old[name] != new[name])
+    for verb, names in (
+        ("edits", edited),
+        ("removes", sorted(old.keys() - new.keys())),
+        ("adds", sorted(new.keys() - old.keys())),
+    ):
+        if names:
+            found.append(f"this change {verb} tasks: {', '.join(names)}")
+    return tuple(found)
+
+
+def edited_baselines(base: State, head: State) -> tuple[str, ...]:
+    """Name committed baselines and ledger files that the change edits or deletes."""
+    glob = [head.project.within("baselines/**")]
+    old = {entry.path: entry.oid for entry in base.view.entries(glob)}
+    new = {entry.path: entry.oid for entry in head.view.entries(glob)}
+    return tuple(
+        f"{path} was {'edited' if path in new else 'deleted'} by this change"
+        for path, oid in old.items()
+        if new.get(path) != oid
+    )
+
+
+def _stale(head: HeadTrials, policy: Policy, state: State, base: State) -> Verdict:
+    sentence = "This edit is not measured: there is no recording of the new harness."
+    verdict = _plain(Decision.STALE, sentence, policy, state, base)
+    cost = estimate(base, state.harness(), base.tasks(), len(base.tasks()) * base.config.trials)
+    return replace(verdict, reasons=(*head.stale, cost))
+
+
+def _plain(
+    decision: Decision, sentence: str, policy: Policy, state: State, base: State | None
+) -> Verdict:
+    return Verdict(
+        decision=decision, sentence=sentence, policy=policy, context=_context(state, base)
+    )
+
+
+def _context(state: State, base: State | None) -> dict[str, Json]:
+    return {
+        "head": {"label": state.view.label, "commit": state.view.commit,
+                 "fingerprint": state.fingerprint().digest},
+        "base": None if base is None else {
+            "label": base.view.label, "commit": base.view.commit,
+            "fingerprint": base.fingerprint().digest,
+            "suite": suite_digest(base.tasks()),
+        },
+        "parts_changed": [] if base is None else sorted(changed_parts(base, state)),
+    }
+
+
+def _parts(base: State, head: State) -> tuple[PartChange, ...]:
+    from evalgate.repo.fingerprint import diff_text  # noqa: PLC0415 - beside its one use
+
+    found = []
+    for name, files in changed_parts(base, head).items():
+        globs = tuple(head.config.harness.parts.get(name, ()))
+        diff = diff_text(head.project.git, base.view, head.view, globs, head.harness_root)
+        found.append(PartChange(name=name, files=tuple(files), diff=_body(diff)))
+    return tuple(found)
+
+
+def _body(diff: str) -> str:
+    dull = ("diff --git ", "index ")
+    return "\n".join(line for line in diff.splitlines() if not line.startswith(dull))
+
+
+def _decided(head: HeadTrials) -> tuple[str, ...]:
+    rows = head.sample.rows
+    counted = sum(1 for row in rows if row.cassette)
+    return (
+        f"{len(rows)} trials of the head ({counted} with a recording), graded here in the "
+        f"sandbox {head.sandbox}; measured under {_conditions(head)}",
+    )
+
+
+def _conditions(head: HeadTrials) -> str:
+    conditions = head.sample.conditions
+    models = ", ".join(conditions.models) or "no model"
+    return f"sandbox {conditions.sandbox}, model {models}"
+
+
+def _name(state: State) -> str:
+    commit = (state.view.commit or "")[:12]
+    named = state.view.label if state.view.label == commit or not commit else (
+        f"{state.view.label} {commit}"
+    )
+    return f"{named}, harness {state.fingerprint().digest[:16]}"
+
+
+def _measure_base(base: str) -> tuple[str, ...]:
+    return (
+        f"evalgate run --rev {base[:12]}   # live trials of the base's harness",
+        "evalgate baseline accept latest",
+        "git add baselines && git commit   # on the base branch",
+    )
+
+
+def _template(state: State) -> str | None:
+    name = state.config.template
+    if not name:
+        return None
+    text = state.view.read_text(state.project.within(name))
+    if text is None:
+        message = f"{state.config.source}: report.template: {name} does not exist"
+        raise UsageError(message, hint="commit the template, or leave the key out")
+    return text
+
+
+def _write(out: Path, gated: Gated, project: Project) -> None:
+    if out == project.state:
+        out.mkdir(parents=True, exist_ok=True)
+        (out / ".gitignore").write_text("*\n")
+    value = json.dumps(gated.verdict.to_json(), indent=1, sort_keys=True, ensure_ascii=False)
+    write_whole(out / "verdict.json", value.encode("utf-8", "replace") + b"\n")
+    write_whole(out / "verdict.md", gated.page.encode("utf-8", "replace"))
+
+

@@ -1,0 +1,173 @@
+"""A project: a git repository, where its configuration lies, and its states as values."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evalgate.core.config import Config, load_config, require_config
+from evalgate.core.harness import Harness
+from evalgate.core.schema import Source
+from evalgate.core.task import Task
+from evalgate.errors import UsageError
+from evalgate.repo.fingerprint import Fingerprint, fingerprint
+from evalgate.repo.git import Git
+from evalgate.repo.pathspecs import to_pathspecs
+from evalgate.repo.treeview import Subject, SubjectKind, TreeView, open_tree
+from evalgate.tasks.suite import load_suite
+
+if TYPE_CHECKING:
+    from evalgate.core.baseline import Baseline
+
+#: File name -> the table that is ours; the first that exists is used.
+CONFIG_FILES = {"evalgate.toml": (), "pyproject.toml": ("tool", "evalgate")}
+
+WORKTREE = Subject(kind=SubjectKind.WORKTREE)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Project:
+    """A git repository and the directory in it (``prefix``) that evalgate is told about."""
+
+    git: Git
+    prefix: str
+    config_name: str
+
+    @property
+    def root(self) -> Path:
+        """The project's directory on disk."""
+        return self.git.top / self.prefix
+
+    @property
+    def state(self) -> Path:
+        """The git-ignored directory for runs."""
+        return self.root / ".evalgate"
+
+    def within(self, path: str) -> str:
+        """Return a path of the project as a path of the repository."""
+        return f"{self.prefix}/{path}".strip("/") if path else self.prefix
+
+
+def open_project(directory: Path, config: str | None = None) -> Project:
+    """Find repository and configuration from a directory upwards."""
+    git = Git.locate(directory)
+    here = directory.resolve()
+    for folder in (here, *here.parents):
+        for name in CONFIG_FILES if config is None else (config,):
+            if _holds_config(folder / name, CONFIG_FILES.get(name, ())):
+                prefix = folder.relative_to(git.top).as_posix()
+                return Project(git=git, prefix="" if prefix == "." else prefix, config_name=name)
+        if folder == git.top:
+            break
+    message = f"no evalgate configuration between {here} and {git.top}"
+    hint = "write evalgate.toml, or [tool.evalgate] in pyproject.toml (see README)"
+    raise UsageError(message, hint=hint)
+
+
+def _holds_config(path: Path, below: tuple[str, ...]) -> bool:
+    if not path.is_file():
+        return False
+    if not below:
+        return True
+    try:
+        data = tomllib.loads(path.read_text())
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        message = f"{path}: {error}"
+        raise UsageError(message, hint="the file is not valid TOML") from error
+    return below[1] in data.get(below[0], {})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class State:
+    """One state of a project: a revision, the index or the work tree."""
+
+    project: Project
+    view: TreeView
+    config: Config
+
+    @property
+    def harness_root(self) -> str:
+        """The harness's directory as a path of the repository."""
+        return self.project.within(self.config.harness.root)
+
+    def fingerprint(self) -> Fingerprint:
+        """Return the harness's name in this state."""
+        harness = self.config.harness
+        return fingerprint(
+            self.view,
+            parts=harness.parts,
+            root=self.harness_root,
+            settings=self.config.settings,
+        )
+
+    def harness(self) -> Harness:
+        """Return the harness with its files, as it is laid out for a trial."""
+        print_ = self.fingerprint()
+        start = f"{self.harness_root}/" if self.harness_root else ""
+        names = {entry.path for entries in print_.entries.values() for entry in entries}
+        files = self.view.read([start + name for name in sorted(names)])
+        harness = Harness(
+            label=self.view.label,
+            config=self.config,
+            fingerprint=print_.digest,
+            parts=print_.parts,
+            files={path.removeprefix(start): file for path, file in files.items()},
+        )
+        for source in self.config.harness.overlay:
+            if source not in harness.files:
+                message = f"{self.config.source}: harness.overlay: {source!r} is in no part"
+                raise UsageError(message, hint="list it under [harness.parts], so it is hashed")
+        return harness
+
+    def tasks(self) -> tuple[Task, ...]:
+        """Return the suite."""
+        globs = [f"{glob.rstrip('/')}/**" for glob in self.config.suite]
+        entries = self.view.entries([self.project.within(glob) for glob in globs])
+        start = f"{self.project.prefix}/" if self.project.prefix else ""
+        files = self.view.read(entries)
+        return load_suite({path.removeprefix(start): file for path, file in files.items()})
+
+    def baselines(self, fingerprint: str | None = None) -> tuple[Baseline, ...]:
+        """Return the committed baselines, those of one harness if named."""
+        from evalgate.store.baselines import load_baselines  # noqa: PLC0415 - not for the hook
+
+        files = self.view.read_prefix(self.project.within("baselines"))
+        return load_baselines(files, fingerprint=fingerprint)
+
+
+@contextmanager
+def open_state(project: Project, subject: Subject) -> Iterator[State]:
+    """Open one state of the project; what is read of the work tree is what evalgate needs."""
+    name = project.within(project.config_name)
+    paths: tuple[str, ...] = ()
+    if subject.kind is SubjectKind.WORKTREE:
+        on_disk = (project.root / project.config_name).read_text()
+        paths = _paths(project, _config(project, on_disk, "the work tree"))
+    with open_tree(project.git, subject, paths=paths) as view:
+        text = view.read_text(name)
+        if text is None:
+            message = f"{name} does not exist in {view.label}"
+            hint = "commit the configuration, or name a revision that has it"
+            raise UsageError(message, hint=hint)
+        yield State(project=project, view=view, config=_config(project, text, view.label))
+
+
+def _config(project: Project, text: str, where: str) -> Config:
+    source = Source(project.within(project.config_name), text)
+    below = CONFIG_FILES.get(project.config_name, ())
+    return require_config(load_config(source, below=below), where=where)
+
+
+def _paths(project: Project, config: Config) -> tuple[str, ...]:
+    parts = [glob for globs in config.harness.parts.values() for glob in globs]
+    ours = [f"{glob.rstrip('/')}/**" for glob in config.suite]
+    ours += ["cassettes/**", "baselines/**", project.config_name]
+    ours += [config.template] if config.template else []
+    return (
+        *to_pathspecs(parts, root=project.within(config.harness.root)),
+        *to_pathspecs(ours, root=project.prefix),
+    )

@@ -1,0 +1,131 @@
+"""`evalgate replay` and `evalgate regrade`: the recorded trials again, without a model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evalgate.commands.console import Console
+from evalgate.commands.project import Project, open_state
+from evalgate.commands.recordings import Recordings, find_recordings
+from evalgate.commands.run import subject_of
+from evalgate.commands.tables import render_sample
+from evalgate.commands.trials import (
+    Finished,
+    Request,
+    default_workers,
+    make_trials,
+    not_reproduced,
+)
+from evalgate.core.harness import Harness
+from evalgate.core.task import Task
+from evalgate.errors import DivergedError, ExitCode, UsageError
+from evalgate.gateway.cassette import load_cassette
+from evalgate.runner.artifacts import cassette_path
+from evalgate.runner.run import Job
+from evalgate.store.runs import RunStore
+from evalgate.tasks.suite import select
+from evalgate.wiring import Kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayOptions:
+    """What the command line says; ``run`` names a run whose own recordings are used."""
+
+    kind: Kind
+    rev: str | None = None
+    tasks: Sequence[str] = ()
+    workers: int | None = None
+    run: str | None = None
+    fresh: bool = True
+
+
+def replay(project: Project, options: ReplayOptions, console: Console) -> tuple[ExitCode, str]:
+    """Make the recorded trials again; return the exit code and the text for stdout.
+
+    Exit 7 when a request was not recorded or only stale recordings exist, 6 when numbers
+    differ from the recorded ones.
+    """
+    with open_state(project, subject_of(options.rev)) as state:
+        harness = state.harness()
+        tasks = select(state.tasks(), options.tasks)
+        if options.run is not None:
+            jobs = _jobs_of_run(project, options.run, harness, tasks)
+        else:
+            recordings = find_recordings(state, harness.fingerprint)
+            jobs = require_jobs(recordings, tasks, harness)
+        request = Request(
+            kind=options.kind,
+            harness=harness,
+            tasks=tasks,
+            jobs=jobs,
+            workers=options.workers or default_workers(),
+            sandbox=state.config.sandbox,
+            fresh=options.fresh,
+        )
+        finished = make_trials(state, request, console)
+        console.note(f"run {finished.run.id}")
+        return _report(finished, jobs)
+
+
+def require_jobs(recordings: Recordings, tasks: Sequence[Task], harness: Harness) -> list[Job]:
+    """Return a job for each recorded trial; DivergedError when a task has none."""
+    hint = "record it: evalgate run --record"
+    if not recordings.tapes:
+        message = f"no recording of this harness ({harness.short})"
+        if recordings.others:
+            message += f"; there are recordings of {', '.join(recordings.others)}: stale"
+        raise DivergedError(message, hint=hint)
+    missing = recordings.unrecorded(tasks)
+    if missing:
+        message = f"no recording of this harness for: {', '.join(missing)}"
+        raise DivergedError(message, hint=hint)
+    return recordings.jobs(tasks)
+
+
+def _report(finished: Finished, jobs: Sequence[Job]) -> tuple[ExitCode, str]:
+    lines = [render_sample(finished.sample)]
+    diverged = [trial for trial in finished.trials if trial.diverged]
+    unused = [trial for trial in finished.trials if trial.unused_exchanges]
+    wrong = not_reproduced(jobs, finished.trials)
+    lines += [f"diverged: {t.task} #{t.key.n}: {t.diverged}" for t in diverged]
+    lines += [
+        f"unused: {t.task} #{t.key.n}: {t.unused_exchanges} recorded exchange(s) not asked for"
+        for t in unused
+    ]
+    lines += [f"not reproduced: {text}" for text in wrong]
+    if not diverged and not wrong:
+        lines.append(f"reproduced: all {len(finished.trials)} recorded trials")
+    code = ExitCode.OK
+    if diverged:
+        code = ExitCode.DIVERGED
+    elif wrong:
+        code = ExitCode.VOID
+    return code, "\n".join(lines)
+
+
+def _jobs_of_run(
+    project: Project, name: str, harness: Harness, tasks: Sequence[Task]
+) -> list[Job]:
+    folder = RunStore(project.state).find(name)
+    by_id = {task.id: task for task in tasks}
+    jobs = []
+    for trial in folder.trials:
+        path = cassette_path(folder, trial.task, trial.key.n)
+        if trial.task not in by_id or not path.exists():
+            continue
+        if trial.key.fingerprint != harness.fingerprint:
+            message = f"run {folder.id} is of the harness {trial.key.fingerprint[:12]}"
+            hint = f"this state's harness is {harness.short}: name its revision with --rev"
+            raise UsageError(message, hint=hint)
+        if by_id[trial.task].digest != trial.key.task_digest:
+            message = f"task {trial.task} is not the one that run {folder.id} worked on"
+            raise UsageError(message, hint="check out the tasks as they were")
+        tape = load_cassette(path.read_bytes(), name=str(path))
+        jobs.append(Job(task=by_id[trial.task], n=trial.key.n, tape=tape))
+    if not jobs:
+        message = f"run {folder.id} holds no recording"
+        raise UsageError(message, hint="replays and regrades make none: name a live run")
+    return jobs
+
+

@@ -1,0 +1,138 @@
+"""`evalgate run`: live trials of the harness of one state, in sandboxes, with a real model."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import median
+
+from evalgate.commands.console import Console
+from evalgate.commands.project import WORKTREE, Project, State, open_state
+from evalgate.commands.recordings import publish, recorded_before
+from evalgate.commands.tables import render_sample
+from evalgate.commands.trials import Request, default_workers, make_trials
+from evalgate.core.baseline import pool
+from evalgate.core.harness import Harness
+from evalgate.core.pricing import cost_usd
+from evalgate.core.task import Task
+from evalgate.core.trajectory import Usage
+from evalgate.errors import ExitCode, UsageError
+from evalgate.repo.treeview import Subject
+from evalgate.runner.run import Job
+from evalgate.tasks.suite import select
+from evalgate.wiring import Kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RunOptions:
+    """What the command line says about a run; None takes the configuration's word."""
+
+    rev: str | None = None
+    tasks: Sequence[str] = ()
+    trials: int | None = None
+    record: bool = False
+    again: bool = False
+    fresh: bool = False
+    workers: int | None = None
+    sandbox: str | None = None
+    max_usd: float | None = None
+    dry_run: bool = False
+
+
+def subject_of(rev: str | None) -> Subject:
+    """Return the state a command works on: the work tree unless a revision is named."""
+    return WORKTREE if rev is None else Subject.parse(rev)
+
+
+def run(project: Project, options: RunOptions, console: Console) -> tuple[ExitCode, str]:
+    """Make live trials; return the exit code and the table for stdout."""
+    with open_state(project, subject_of(options.rev)) as state:
+        harness = state.harness()
+        tasks = select(state.tasks(), options.tasks)
+        count = options.trials or state.config.trials
+        jobs = [Job(task=task, n=n) for task in tasks for n in range(1, count + 1)]
+        before = recorded_before(project.root, harness.fingerprint)
+        if options.record:
+            _check_record(options, tasks, state.tasks(), harness, before)
+        max_usd = options.max_usd if options.max_usd is not None else state.config.budget_usd
+        _check_budget(harness, max_usd)
+        console.note(f"harness {harness.short} of {harness.label}: {len(tasks)} tasks × {count}")
+        console.note(estimate(state, harness, tasks, len(jobs)))
+        if options.dry_run:
+            return ExitCode.OK, ""
+        request = Request(
+            kind=Kind.RUN,
+            harness=harness,
+            tasks=tasks,
+            jobs=jobs,
+            workers=options.workers or default_workers(),
+            sandbox=options.sandbox or state.config.sandbox,
+            max_usd=max_usd,
+            fresh=options.fresh,
+            recording=before + 1,
+        )
+        finished = make_trials(state, request, console)
+        console.note(f"run {finished.run.id}")
+        if options.record:
+            folder = publish(finished.run, harness, finished.trials, project.root)
+            console.note(f"recorded {len(finished.trials)} trials in {folder}")
+        policy = state.config.policy
+        unmeasured = finished.sample.errored > policy.max_errored * len(finished.trials)
+        code = ExitCode.NOT_MEASURED if unmeasured else ExitCode.OK
+        return code, render_sample(finished.sample)
+
+
+def estimate(state: State, harness: Harness, tasks: Sequence[Task], trials: int) -> str:
+    """Return one line: how many trials, about how many calls, about how much money.
+
+    Calls and money come from the newest committed baseline; without one they are unknown.
+    """
+    newest = sorted(state.baselines(), key=lambda one: one.provenance.date)[-1:]
+    sample = pool(newest)
+    ids = {task.id for task in tasks}
+    rows = [row.signals for row in sample.rows] if sample else []
+    turns = [row.turns for row in rows if row.turns is not None]
+    prices = {model.price for model in harness.config.models.values()}
+    usages = [
+        Usage(
+            input_tokens=row.input_tokens,
+            output_tokens=row.output_tokens,
+            cache_read_tokens=row.cache_read_tokens,
+            cache_write_tokens=row.cache_write_tokens,
+        )
+        for row in rows
+    ]
+    costs = [cost_usd(usage, next(iter(prices))) for usage in usages] if len(prices) == 1 else []
+    known = [cost for cost in costs if cost is not None]
+    calls = f"about {round(median(turns) * trials)} model calls" if turns else "calls unknown"
+    money = "cost unknown"
+    if all(price is not None and not (price.input or price.output) for price in prices):
+        money = "cost $0 (the model runs here)"
+    elif known and len(known) == len(costs):
+        money = f"about ${sum(known) / len(known) * trials:.2f}"
+    return f"estimate: {trials} trials of {len(ids)} tasks, {calls}, {money}"
+
+
+def _check_record(
+    options: RunOptions,
+    tasks: Sequence[Task],
+    suite: Sequence[Task],
+    harness: Harness,
+    before: int,
+) -> None:
+    if len(tasks) != len(suite):
+        message = "--record takes the whole suite: a partial set of recordings proves nothing"
+        raise UsageError(message, hint="leave the task selection out")
+    if before and not options.again:
+        message = f"this harness ({harness.short}) is recorded already, {before} time(s)"
+        raise UsageError(message, hint="--again records it anew; the baseline will say so")
+
+
+def _check_budget(harness: Harness, max_usd: float | None) -> None:
+    if max_usd is None:
+        return
+    for model in harness.config.models.values():
+        if model.price is None:
+            message = f"models.{model.name}: its price is unknown, so a budget can not hold"
+            hint = f"add [models.{model.name}.price] with input and output in $ a million tokens"
+            raise UsageError(message, hint=hint)

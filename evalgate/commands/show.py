@@ -1,0 +1,66 @@
+"""`evalgate show`: the runs there are, one run, one task of it, one trial."""
+
+from __future__ import annotations
+
+from evalgate.commands.project import Project
+from evalgate.commands.tables import render_rows, render_sample
+from evalgate.core.sample import sample_of
+from evalgate.core.trial import Evidence, Trial
+from evalgate.errors import UsageError
+from evalgate.store.runs import RunFolder, RunStore
+
+
+def show(project: Project, name: str | None) -> str:
+    """Return the text for ``RUN[:TASK[:N]]``, or the list of runs."""
+    store = RunStore(project.state)
+    if name is None:
+        return _list(store)
+    run_name, _, rest = name.partition(":")
+    task, _, number = rest.rpartition(":") if rest.rpartition(":")[2].isdecimal() else (rest, "", "")
+    run = store.find(run_name)
+    trials = [t for t in run.trials if not task or t.task == task]
+    trials = [t for t in trials if not number or t.key.n == int(number)]
+    if not trials:
+        state = f"holds no trial of {rest}" if rest else "holds no finished trial yet"
+        message = f"run {run.id} {state}"
+        raise UsageError(message, hint=f"evalgate show {run.id} lists its tasks")
+    if not task:
+        return _run(run, trials)
+    return "\n\n".join(_trial(run, trial) for trial in trials)
+
+
+def _list(store: RunStore) -> str:
+    rows = [("run", "trials", "state")]
+    for run in store.all():
+        info = run.info
+        planned = len(info["plan"]["trials"])
+        state = "finished" if info.get("finished") else "unfinished: the same command goes on"
+        rows.append((run.id, f"{len(run.trials)}/{planned}", state))
+    return render_rows(rows) if len(rows) > 1 else "there is no run yet: evalgate run"
+
+
+def _run(run: RunFolder, trials: list[Trial]) -> str:
+    plan = run.info["plan"]
+    sample = sample_of(
+        trials, fingerprint=str(plan["fingerprint"]), evidence=Evidence(plan["evidence"])
+    )
+    head = f"{run.id}\nharness {plan['fingerprint'][:16]}, sandbox {plan['sandbox']}"
+    return f"{head}\n\n{render_sample(sample)}"
+
+
+def _trial(run: RunFolder, trial: Trial) -> str:
+    signals = {k: v for k, v in trial.signals.to_json().items() if v is not None}
+    lines = [
+        f"{trial.task} #{trial.key.n}: {trial.outcome}" + (f": {trial.reason}" * bool(trial.reason)),
+        f"  evidence {trial.evidence}, agent exit code {trial.agent_exit}",
+        "  " + ", ".join(f"{name} {value}" for name, value in signals.items()),
+    ]
+    lines += [
+        f"  [{check.outcome}] {check.name}" + (f": {check.detail}" * bool(check.detail))
+        for check in trial.checks
+    ]
+    if trial.patch:
+        lines += ["  what it changed:", *(f"    {line}" for line in trial.patch.splitlines())]
+    if trial.artifacts:
+        lines.append(f"  files: {run.path / 'artifacts' / trial.artifacts}")
+    return "\n".join(lines)

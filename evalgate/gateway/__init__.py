@@ -1,0 +1,1 @@
+"""The wire between an agent and its model: recorded, replayed, and read as the witness."""

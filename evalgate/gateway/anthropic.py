@@ -1,0 +1,169 @@
+"""The messages API of https://docs.anthropic.com/en/api/messages ."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import orjson
+
+from evalgate.core.json import Json, JsonObject
+from evalgate.core.trajectory import ToolCall, Usage
+from evalgate.gateway import reading
+from evalgate.gateway.dialect import Asked, Reply, ToolResult
+from evalgate.gateway.sse import is_stream, read_events
+
+_MESSAGES = "/v1/messages"
+_COUNT = "/v1/messages/count_tokens"
+_PARTS = ("system", "tools", "messages")
+_ERRORS = {
+    401: "authentication_error",
+    404: "not_found_error",
+    410: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    500: "api_error",
+    502: "api_error",
+}
+
+
+class Anthropic:
+    """Messages, streamed or not, and the counting of their tokens."""
+
+    name = "anthropic"
+    #: ``metadata`` holds the ids of the device and the session.
+    drops = ("metadata",)
+
+    def route(self, method: str, path: str) -> str | None:
+        """Return the API's own path, wherever a base URL put it."""
+        known = (_COUNT, _MESSAGES) if method == "POST" else ()
+        return next((route for route in known if path.endswith(route)), None)
+
+    def is_turn(self, path: str) -> bool:
+        """Tell a message from the counting of its tokens."""
+        return path == _MESSAGES
+
+    def read_request(self, body: bytes) -> Asked:
+        """Read a request."""
+        asked = reading.mapping(reading.parse(body))
+        parts: dict[str, Json] = {name: asked[name] for name in _PARTS if name in asked}
+        parts["parameters"] = {key: asked[key] for key in asked if key not in _PARTS}
+        blocks = [
+            block
+            for message in reading.items(asked, "messages")
+            for block in reading.items(message, "content")
+            if reading.text(block, "type") == "tool_result"
+        ]
+        return Asked(
+            model=reading.text(asked, "model") or None,
+            parts=parts,
+            results=tuple(map(_result, blocks)),
+        )
+
+    def read_reply(self, body: bytes) -> Reply:
+        """Read a response."""
+        if is_stream(body):
+            return _read_stream(read_events(body))
+        answer = reading.parse(body)
+        error = reading.member(answer, "error")
+        if error is not None:
+            return Reply(error=_message(error))
+        return _read_message(answer, finished=isinstance(reading.member(answer, "content"), list))
+
+    def error(self, status: int, message: str) -> bytes:
+        """Return the body of an error."""
+        kind = _ERRORS.get(status, "invalid_request_error")
+        return orjson.dumps({"type": "error", "error": {"type": kind, "message": message}})
+
+
+def _result(block: Json) -> ToolResult:
+    return ToolResult(
+        call_id=reading.text(block, "tool_use_id"),
+        output=reading.content_text(reading.member(block, "content")),
+        ok=reading.member(block, "is_error") is not True,
+    )
+
+
+def _message(error: Json) -> str:
+    return reading.text(error, "message") or reading.text(error) or "an error without a message"
+
+
+def _read_message(answer: Json, *, finished: bool) -> Reply:
+    blocks = reading.items(answer, "content")
+    texts = [reading.text(b, "text") for b in blocks if reading.text(b, "type") == "text"]
+    uses = [block for block in blocks if reading.text(block, "type") == "tool_use"]
+    return Reply(
+        text="".join(texts),
+        calls=tuple(map(_call, uses)),
+        usage=_usage(reading.mapping(answer, "usage")),
+        stop_reason=reading.text(answer, "stop_reason") or None,
+        model=reading.text(answer, "model") or None,
+        finished=finished,
+    )
+
+
+def _call(block: Json) -> ToolCall:
+    return ToolCall(
+        name=reading.text(block, "name"),
+        call_id=reading.text(block, "id"),
+        input=reading.member(block, "input"),
+    )
+
+
+def _usage(usage: JsonObject) -> Usage:
+    """Read the counts; cached ones stand beside ``input_tokens``, and none named means none."""
+    if reading.count(usage, "input_tokens") is None:
+        return Usage(output_tokens=reading.count(usage, "output_tokens"))
+    return Usage(
+        input_tokens=reading.count(usage, "input_tokens"),
+        output_tokens=reading.count(usage, "output_tokens"),
+        cache_read_tokens=reading.count(usage, "cache_read_input_tokens") or 0,
+        cache_write_tokens=reading.count(usage, "cache_creation_input_tokens") or 0,
+    )
+
+
+def _read_stream(events: list[Json]) -> Reply:
+    message: dict[str, Json] = {}
+    usage: dict[str, Json] = {}
+    blocks: dict[int, dict[str, Json]] = {}
+    finished, counted, error = False, False, None
+    for event in events:
+        kind = reading.text(event, "type")
+        if kind == "message_start":
+            message.update(reading.mapping(event, "message"))
+            usage.update(reading.mapping(event, "message", "usage"))
+        elif kind == "content_block_start":
+            block = dict(reading.mapping(event, "content_block"))
+            blocks[reading.count(event, "index") or 0] = block
+        elif kind == "content_block_delta":
+            block = blocks.setdefault(reading.count(event, "index") or 0, {"type": "text"})
+            _grow(block, reading.mapping(event, "delta"))
+        elif kind == "message_delta":
+            message.update(reading.mapping(event, "delta"))
+            totals = reading.mapping(event, "usage")
+            usage.update({key: total for key, total in totals.items() if total is not None})
+            counted = counted or "output_tokens" in totals
+        elif kind == "message_stop":
+            finished = True
+        elif kind == "error":
+            error = _message(reading.member(event, "error"))
+    if not counted:
+        # The first event holds a provisional count of the output; only the last one is final.
+        usage.pop("output_tokens", None)
+    message["content"] = [_closed(block) for _, block in sorted(blocks.items())]
+    message["usage"] = usage
+    return replace(_read_message(message, finished=finished), error=error)
+
+
+def _grow(block: dict[str, Json], delta: JsonObject) -> None:
+    for key in ("text", "partial_json"):
+        piece = reading.text(delta, key)
+        if piece:
+            block[key] = reading.text(block, key) + piece
+
+
+def _closed(block: dict[str, Json]) -> Json:
+    written = reading.text(block, "partial_json")
+    if written:
+        parsed = reading.parse(written)
+        block["input"] = written if parsed is None else parsed
+    return block

@@ -1,0 +1,180 @@
+"""The gateway: an HTTP server on loopback, in one thread of its own, with a route a trial."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import threading
+from collections.abc import Coroutine, Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from http import HTTPStatus
+from typing import Final, TypeVar
+
+import aiohttp
+import orjson
+from aiohttp import web
+
+from evalgate.core.redaction import Redactor
+from evalgate.gateway.answering import Answering
+from evalgate.gateway.cassette import open_replay
+from evalgate.gateway.dialects import find_dialect
+from evalgate.gateway.route import GRACE_SECONDS, Mode, Route, RouteSpec
+from evalgate.gateway.upstream import open_session
+
+__all__ = ["Gateway", "Mode", "Route", "RouteSpec", "open_gateway"]
+
+#: What is read at all; the server's own default of 1 MiB is less than one long conversation.
+_CLIENT_MAX_SIZE: Final = 64 << 20
+_TOKEN_BYTES: Final = 24
+_ROOTS: Final = frozenset({"", "/", "/v1", "/v1/"})
+
+_T = TypeVar("_T")
+
+
+class Gateway:
+    """Serves any number of routes at once; made by `open_gateway`."""
+
+    def __init__(self, *, redactor: Redactor) -> None:
+        """Prepare a gateway that is not open yet."""
+        self._redactor = redactor
+        self._routes: dict[str, Route] = {}
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._serve, name="evalgate-gateway", daemon=True)
+        self._session: aiohttp.ClientSession | None = None
+        self._runner: web.AppRunner | None = None
+        self.port = 0
+
+    def open_route(self, spec: RouteSpec) -> AbstractContextManager[Route]:
+        """Open one trial's way to the model; it is closed when the context ends."""
+        return self._open_route(spec)
+
+    @contextmanager
+    def _open_route(self, spec: RouteSpec) -> Iterator[Route]:
+        if spec.mode is Mode.REPLAY and (spec.tape is None or spec.upstreams):
+            raise ValueError("a replay has a tape and no upstream")
+        keys = {up.key for up in spec.upstreams.values() if up.key is not None}
+        named = {f"provider-key-{n}": key for n, key in enumerate(sorted(keys), start=1)}
+        token = secrets.token_urlsafe(_TOKEN_BYTES)
+        with ExitStack() as stack:
+            playing = spec.tape is not None and spec.mode is Mode.REPLAY
+            tape = stack.enter_context(open_replay(spec.tape)) if playing and spec.tape else None
+            route = Route(
+                spec,
+                base_url=f"http://127.0.0.1:{self.port}/r/{token}",
+                redactor=self._redactor.also(named),
+                tape=tape,
+                drain=self._drain,
+            )
+            self._routes[token] = route
+            try:
+                yield route
+            finally:
+                route.stop()
+                del self._routes[token]
+
+    def open(self) -> None:
+        """Start the thread and listen on a free port of the loopback."""
+        self._thread.start()
+        self._call(self._listen())
+
+    def close(self) -> None:
+        """Close what is open and end the thread."""
+        self._call(self._shut())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+
+    def _call(self, work: Coroutine[object, object, _T]) -> _T:
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    async def _listen(self) -> None:
+        app = web.Application(client_max_size=_CLIENT_MAX_SIZE)
+        app.router.add_route("*", "/{path:.*}", self._handle)
+        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=GRACE_SECONDS)
+        await self._runner.setup()
+        site = web.TCPSite(self._runner, "127.0.0.1", 0, backlog=1024)
+        await site.start()
+        self.port = int(self._runner.addresses[0][1])
+
+    async def _shut(self) -> None:
+        if self._runner is not None:
+            await self._runner.cleanup()
+        if self._session is not None:
+            await self._session.close()
+
+    def _client(self) -> aiohttp.ClientSession:
+        """Return the one session, made by the first live request: a replay never has one."""
+        if self._session is None:
+            self._session = open_session()
+        return self._session
+
+    def _drain(self, route: Route) -> None:
+        if self._loop.is_running():
+            self._call(_drained(route))
+
+    async def _handle(self, request: web.Request) -> web.StreamResponse:
+        token, _, tail = request.match_info["path"].removeprefix("r/").partition("/")
+        route = self._routes.get(token) if request.path.startswith("/r/") else None
+        if route is None:
+            return _plain(HTTPStatus.NOT_FOUND, "evalgate: no such route")
+        if not route.open:
+            return _plain(HTTPStatus.GONE, "evalgate: the trial of this route has ended")
+        return await self._on(route, request, f"/{tail}" if tail else "")
+
+    async def _on(self, route: Route, request: web.Request, path: str) -> web.StreamResponse:
+        if request.headers.get("upgrade", "").lower() == "websocket":
+            # Clients that try a websocket first take this answer, and no other, as "use HTTP".
+            return _plain(HTTPStatus.UPGRADE_REQUIRED, "evalgate: no websockets here, use HTTP")
+        if path in _ROOTS and request.method in {"GET", "HEAD", "OPTIONS"}:
+            return web.json_response({})
+        found = find_dialect(request.method, path)
+        if found is None:
+            what = f"{request.method} {path or '/'}"
+            return _plain(HTTPStatus.NOT_FOUND, f"evalgate: no known model API at {what}")
+        answering = Answering(request, route, *found, self._client)
+        inner = asyncio.ensure_future(answering.answer())
+        route.tasks.add(inner)
+        inner.add_done_callback(route.tasks.discard)
+        try:
+            return await inner
+        except Exception as error:  # noqa: BLE001 - one bad request must not end the others
+            return await answering.fail(error)
+
+
+@contextmanager
+def open_gateway(*, redactor: Redactor) -> Iterator[Gateway]:
+    """Open a gateway on a free port of the loopback; closed with all its routes at the end."""
+    gateway = Gateway(redactor=redactor)
+    gateway.open()
+    try:
+        yield gateway
+    finally:
+        gateway.close()
+
+
+async def _drained(route: Route) -> None:
+    """Wait for what is on its way, then cut it: its agent is gone."""
+    waiting = set(route.tasks)
+    if not waiting:
+        return
+    _, late = await asyncio.wait(waiting, timeout=GRACE_SECONDS)
+    for task in late:
+        task.cancel()
+    if late:
+        await asyncio.wait(late)
+
+
+def _plain(status: HTTPStatus, message: str) -> web.Response:
+    """Return an error in a shape that clients of every dialect can read."""
+    error = {"type": "invalid_request_error", "message": message}
+    body = orjson.dumps({"type": "error", "error": error})
+    return web.Response(
+        status=status,
+        body=body,
+        content_type="application/json",
+        headers={"x-should-retry": "false"},
+    )

@@ -1,0 +1,132 @@
+"""Where the model is: one request out, with the key that only this process holds."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from http import HTTPStatus
+from typing import Final
+
+import aiohttp
+
+#: Waiting longer than this for a retry would look like a slow agent.
+LONGEST_WAIT: Final = 20.0
+_DEFAULT_WAIT: Final = 1.0
+_TIMEOUT: Final = aiohttp.ClientTimeout(total=None, sock_connect=20, sock_read=600)
+
+#: Of the agent's headers these go on; what could hold a key, a cookie or a session does not.
+_FORWARDED: Final = frozenset({"accept", "content-type", "user-agent", "openai-beta"})
+_FORWARDED_PREFIX: Final = "anthropic-"
+
+#: Of the provider's headers these come back, live and in replay, and are recorded.
+RETURNED: Final = frozenset(
+    {
+        "content-type",
+        "request-id",
+        "retry-after",
+        "retry-after-ms",
+        "x-request-id",
+        "x-should-retry",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Upstream:
+    """A model's API: ``url`` is the base without ``/v1``; the key never shows in a repr.
+
+    ``dialects`` names the dialects it speaks, None for any; ``key_header`` is ``x-api-key``
+    or ``authorization`` (a bearer token).
+    """
+
+    url: str
+    dialects: frozenset[str] | None = None
+    key: str | None = field(default=None, repr=False)
+    key_header: str = "authorization"
+
+    def speaks(self, dialect: str) -> bool:
+        """Tell whether requests of this dialect can go there."""
+        return self.dialects is None or dialect in self.dialects
+
+
+async def send(
+    session: aiohttp.ClientSession,
+    upstream: Upstream,
+    *,
+    target: str,
+    headers: Mapping[str, str],
+    body: bytes,
+) -> aiohttp.ClientResponse:
+    """Post a request; try once more after 429, 5xx or a failed connection.
+
+    ``target`` is the API's path with its query. Raises aiohttp.ClientError or TimeoutError when
+    no response began the second time either. The body of the response is not read yet, so
+    nothing was relayed when a second attempt is made.
+    """
+    outgoing = _outgoing(upstream, headers)
+    url = upstream.url.rstrip("/") + target
+    try:
+        response = await _post(session, url, outgoing, body)
+    except (aiohttp.ClientConnectionError, TimeoutError):
+        await asyncio.sleep(_DEFAULT_WAIT)
+        return await _post(session, url, outgoing, body)
+    if not _is_passing(response.status):
+        return response
+    wait = _wait(response.headers)
+    if wait is None:
+        return response
+    response.close()
+    await asyncio.sleep(wait)
+    return await _post(session, url, outgoing, body)
+
+
+def open_session() -> aiohttp.ClientSession:
+    """Return the session of a gateway; identity encoding, so bytes pass as they come."""
+    return aiohttp.ClientSession(
+        timeout=_TIMEOUT,
+        connector=aiohttp.TCPConnector(limit=0),
+        cookie_jar=aiohttp.DummyCookieJar(),
+    )
+
+
+def returned(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the headers of a response that are relayed and recorded, names in lower case."""
+    return {name.lower(): value for name, value in headers if name.lower() in RETURNED}
+
+
+async def _post(
+    session: aiohttp.ClientSession, url: str, headers: Mapping[str, str], body: bytes
+) -> aiohttp.ClientResponse:
+    # A redirect would carry the key to a place nobody named.
+    return await session.post(url, headers=headers, data=body, allow_redirects=False)
+
+
+def _outgoing(upstream: Upstream, headers: Mapping[str, str]) -> dict[str, str]:
+    kept = {
+        name.lower(): value
+        for name, value in headers.items()
+        if name.lower() in _FORWARDED or name.lower().startswith(_FORWARDED_PREFIX)
+    }
+    kept["accept-encoding"] = "identity"
+    if upstream.key is not None:
+        bearer = upstream.key_header.lower() == "authorization"
+        kept[upstream.key_header] = f"Bearer {upstream.key}" if bearer else upstream.key
+    return kept
+
+
+def _is_passing(status: int) -> bool:
+    return status == HTTPStatus.TOO_MANY_REQUESTS or status >= HTTPStatus.INTERNAL_SERVER_ERROR
+
+
+def _wait(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds to wait, or None when the provider asks for longer than we would."""
+    asked = headers.get("retry-after")
+    if asked is None:
+        return _DEFAULT_WAIT
+    try:
+        seconds = float(asked)
+    except ValueError:
+        # An HTTP date: the clocks of two machines say nothing about a wait of seconds.
+        return _DEFAULT_WAIT
+    return seconds if 0 <= seconds <= LONGEST_WAIT else None

@@ -1,0 +1,1 @@
+"""All of git: reading trees, naming harnesses, finding the commit to compare with."""

@@ -1,0 +1,1 @@
+"""Verdicts and runs as text for people."""

@@ -1,0 +1,119 @@
+"""The verdict as Markdown, from the template of evalgate or the project's own."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from importlib import resources
+
+import jinja2
+
+from evalgate.core.decision import Decision
+from evalgate.core.sample import Sample
+from evalgate.core.verdict import Change, TaskChange, Verdict, percent
+from evalgate.errors import UsageError
+from evalgate.report.markdown import escape, fence
+
+_ALERTS: Mapping[Decision, str] = {
+    Decision.REGRESSION: "CAUTION",
+    Decision.VOID: "CAUTION",
+    Decision.IMPROVED: "TIP",
+    Decision.PASS: "NOTE",
+    Decision.NOTHING_TO_JUDGE: "NOTE",
+}
+
+_NUMBERS = (
+    ("tokens per trial", "output_tokens", "{:.0f}"),
+    ("seconds per trial", "seconds", "{:.1f}"),
+    ("cost per trial", "cost_usd", "${:.4f}"),
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartChange:
+    """One changed part of the harness: its files with line counts, and its diff."""
+
+    name: str
+    files: tuple[str, ...]
+    diff: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Story:
+    """What the verdict's page needs beside the verdict itself.
+
+    ``differences`` maps a task to the diff between its last passing output and this one;
+    ``failures`` to the first failing check of this run, with its detail.
+    """
+
+    head: str
+    base: str
+    how: str
+    parts: tuple[PartChange, ...] = ()
+    differences: Mapping[str, str] = field(default_factory=dict)
+    failures: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    next_steps: tuple[str, ...] = ()
+    decided: tuple[str, ...] = ()
+
+
+def render_verdict(verdict: Verdict, story: Story, *, template: str | None = None) -> str:
+    """Render the page; UsageError names the line of a project's own template that is wrong."""
+    environment = jinja2.Environment(
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        autoescape=False,  # noqa: S701 - Markdown, escaped by the filters below
+    )
+    environment.filters.update(md=escape, fence=fence)
+    environment.globals.update(
+        alert=_ALERTS.get(verdict.decision, "WARNING"),
+        numbers=_numbers(verdict),
+        moved=[change for change in verdict.changes if change.moved],
+        regressed=_regressed(verdict),
+        rate=_rate,
+    )
+    source = template or resources.files(__package__).joinpath("templates/verdict.md.j2").read_text()
+    try:
+        return environment.from_string(source).render(verdict=verdict, story=story)
+    except jinja2.TemplateSyntaxError as error:
+        message = f"report.template:{error.lineno}: {error.message}"
+        raise UsageError(message, hint="mend the template, or leave it out") from error
+    except jinja2.UndefinedError as error:
+        message = f"report.template: {error.message}"
+        raise UsageError(message, hint="mend the template, or leave it out") from error
+
+
+def _regressed(verdict: Verdict) -> list[TaskChange]:
+    return list(verdict.of(Change.REGRESSED, Change.FELL))
+
+
+def _rate(change: TaskChange, side: str) -> str:
+    sample = change.base if side == "base" else change.head
+    return "–" if sample is None else f"{sample.passed}/{len(sample.measured)}"
+
+
+def _numbers(verdict: Verdict) -> list[tuple[str, str, str]]:
+    base, head = verdict.base, verdict.head
+    if base is None or head is None:
+        return []
+    rows = [("pass rate", _pass_rate(base), _pass_rate(head))]
+    rows += [
+        (name, _mean(base, signal, form), _mean(head, signal, form))
+        for name, signal, form in _NUMBERS
+    ]
+    return rows
+
+
+def _pass_rate(sample: Sample) -> str:
+    measured = sum(len(task.measured) for task in sample.tasks.values())
+    passed = sum(task.passed for task in sample.tasks.values())
+    return f"{percent(passed, measured)} ({passed}/{measured})"
+
+
+def _mean(sample: Sample, signal: str, form: str) -> str:
+    values = [getattr(row.signals, signal) for row in sample.rows]
+    if not values or any(value is None for value in values):
+        return "unknown"
+    return form.format(sum(values) / len(values))

@@ -1,0 +1,1 @@
+"""Trials: one, many, planned, resumed, graded."""

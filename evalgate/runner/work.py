@@ -1,0 +1,80 @@
+"""The agent's work on one task: done here, or read from a recording."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from evalgate.core.claim import Claim
+from evalgate.core.exchange import Witness
+from evalgate.core.json import Json
+from evalgate.protocols import StageStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Work:
+    """What came out of the agent stage: how it ended, the claim, and what the wire saw."""
+
+    status: StageStatus
+    exit_code: int | None
+    seconds: float
+    claim: Claim
+    witness: Witness
+    log: bytes = b""
+    log_bytes: int = 0
+    detail: str = ""
+
+    @property
+    def last_words(self) -> str:
+        """The last line of the log, shortened."""
+        lines = self.log.decode("utf-8", "replace").strip().splitlines()
+        return lines[-1].strip()[:160] if lines else "no output"
+
+    def to_json(self) -> dict[str, Json]:
+        """Return what a recording keeps beside claim and exchanges."""
+        return {
+            "status": str(self.status),
+            "exit_code": self.exit_code,
+            "seconds": self.seconds,
+            "detail": self.detail,
+            "last_words": self.last_words,
+            "provider_error": self.witness.provider_error,
+            "limit": self.witness.limit,
+        }
+
+
+def trouble(work: Work, *, seconds: float) -> tuple[bool, str] | None:
+    """Say why a trial needs no grading: (whether it was measured, the reason), or None.
+
+    A time-out or a limit is the agent's doing and counts as failed; whatever kept the
+    agent from being measured is errored. An exit code alone proves nothing either way:
+    agents exit with 0 after failing and with 1 after succeeding.
+    """
+    if work.witness.misses:
+        return False, f"diverged: {work.witness.misses[0].sentence}"
+    if work.status is StageStatus.TIMEOUT:
+        return True, f"the agent reached its time limit of {seconds:g} s"
+    if work.status is StageStatus.TOO_LARGE:
+        return True, f"the agent left more files than are taken back: {work.detail}"
+    if work.status is not StageStatus.EXITED:
+        return False, f"the agent stage ended with {work.status}: {work.detail}".rstrip(": ")
+    if work.witness.provider_error:
+        return False, f"the model could not be asked: {work.witness.provider_error}"
+    if work.witness.limit:
+        return True, work.witness.limit
+    if work.exit_code and not work.witness.exchanges:
+        where = "before its first model call"
+        return False, f"the agent exited with {work.exit_code} {where}: {work.last_words}"
+    return None
+
+
+def ended_as_recorded(record: Mapping[str, Any]) -> tuple[StageStatus, int | None, float, str]:
+    """Read back how a recorded agent stage ended."""
+    code = record["exit_code"]
+    return (
+        StageStatus(record["status"]),
+        None if code is None else int(code),
+        float(record["seconds"]),
+        str(record["detail"]),
+    )

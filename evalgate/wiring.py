@@ -1,0 +1,74 @@
+"""The only place that knows every implementation: builds what a run is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from evalgate.agents.table import build_agent
+from evalgate.checks.table import build_checks
+from evalgate.core.harness import Harness
+from evalgate.core.json import Json
+from evalgate.core.redaction import Redactor, known_secrets
+from evalgate.core.task import Task
+from evalgate.gateway.providers import resolve_upstream
+from evalgate.gateway.server import open_gateway
+from evalgate.protocols import SandboxProvider
+from evalgate.runner.trial import Bench
+from evalgate.sandboxes.providers import resolve
+
+
+class Kind(StrEnum):
+    """The three ways to get trials."""
+
+    RUN = "run"
+    REPLAY = "replay"
+    REGRADE = "regrade"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Setup:
+    """What a run is made of: the harness, the tasks, how trials come about and where."""
+
+    kind: Kind
+    harness: Harness
+    tasks: Sequence[Task]
+    sandbox: str
+    provenance: Mapping[str, Json] = field(default_factory=dict)
+
+
+def provider_for(setup: Setup) -> SandboxProvider:
+    """Return the sandbox provider; a replay or regrade falls back on what works here."""
+    return resolve(setup.sandbox if setup.kind is Kind.RUN else "auto")
+
+
+@contextmanager
+def open_bench(setup: Setup, environ: Mapping[str, str]) -> Iterator[Bench]:
+    """Build everything; only a live run has upstreams and the keys they need.
+
+    A regrade opens no gateway: there is no agent to serve.
+    """
+    harness = setup.harness
+    redactor = Redactor(known_secrets(environ))
+    live = setup.kind is Kind.RUN
+    models = harness.config.models.values()
+    upstreams = {model.id: resolve_upstream(model, environ) for model in models} if live else {}
+    checks = {task.id: build_checks(task) for task in setup.tasks}
+    bench = Bench(
+        harness=harness,
+        agent=build_agent(harness.config.agent),
+        provider=provider_for(setup),
+        redactor=redactor,
+        upstreams=upstreams,
+        gateway=None,
+        checks=checks,
+        versions={spec.type: c.version for pairs in checks.values() for spec, c in pairs},
+        provenance=setup.provenance,
+    )
+    if setup.kind is Kind.REGRADE:
+        yield bench
+        return
+    with open_gateway(redactor=redactor) as gateway:
+        yield bench.on(gateway)

@@ -1,12 +1,12 @@
 """What can go wrong in a planned way, and the exit code of each.
 
-    EvalgateError                 a message for a person, a hint, an exit code
-    ├── UsageError            2   command line, configuration, task or recorded file
-    ├── NothingRanError       5   no task selected or collected
-    ├── DivergedError         7   a replay asked for something that was not recorded
-    ├── BudgetReachedError    8   money or trials used up; resumable
-    ├── NotAvailableError     9   sandbox, engine, model or agent program missing
-    └── InterruptedRunError 130   Ctrl-C or SIGTERM; resumable
+EvalgateError                 a message for a person, a hint, an exit code
+├── UsageError            2   command line, configuration, task or recorded file
+├── NothingRanError       5   no task selected or collected
+├── DivergedError         7   a replay asked for something that was not recorded
+├── BudgetReachedError    8   money or trials used up; resumable
+├── NotAvailableError     9   sandbox, engine, model or agent program missing
+└── InterruptedRunError 130   Ctrl-C or SIGTERM; resumable
 """
 
 from __future__ import annotations

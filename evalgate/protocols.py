@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Protocol
+from typing import ClassVar, Protocol
 
 from evalgate.core.files import Tree
 from evalgate.core.observation import Observation
@@ -137,7 +137,7 @@ class Check(Protocol):
     """One kind of check, built from its parameters."""
 
     #: Enters the conditions of a trial: raise it when the check's judgement changes.
-    version: int
+    version: ClassVar[int]
 
     @property
     def command(self) -> str | None:

@@ -17,6 +17,7 @@ from evalgate.gateway.providers import resolve_upstream
 from evalgate.gateway.server import open_gateway
 from evalgate.protocols import SandboxProvider
 from evalgate.runner.trial import Bench
+from evalgate.sandboxes.leftovers import remove_leftovers
 from evalgate.sandboxes.providers import resolve
 
 
@@ -50,6 +51,7 @@ def open_bench(setup: Setup, environ: Mapping[str, str]) -> Iterator[Bench]:
 
     A regrade opens no gateway: there is no agent to serve.
     """
+    remove_leftovers()  # of an evalgate that was killed
     harness = setup.harness
     redactor = Redactor(known_secrets(environ))
     live = setup.kind is Kind.RUN
@@ -64,7 +66,6 @@ def open_bench(setup: Setup, environ: Mapping[str, str]) -> Iterator[Bench]:
         upstreams=upstreams,
         gateway=None,
         checks=checks,
-        versions={spec.type: c.version for pairs in checks.values() for spec, c in pairs},
         provenance=setup.provenance,
     )
     if setup.kind is Kind.REGRADE:

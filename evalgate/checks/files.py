@@ -38,7 +38,7 @@ class FileExists:
 class FileContains:
     """A regular expression matches in the file.
 
-    Example: ``{type = "file_contains", path = "a.py", pattern = "def pages\\\\("}``.
+    Example: ``{type = "file_contains", path = "a.py", pattern = "^def pages"}``.
     """
 
     version: ClassVar[int] = 1

@@ -8,13 +8,18 @@ from dataclasses import dataclass
 from evalgate.commands.console import Console
 from evalgate.commands.project import State
 from evalgate.commands.recordings import Recordings, find_recordings
-from evalgate.commands.trials import Request, default_workers, make_trials, not_reproduced
+from evalgate.commands.trials import (
+    Request,
+    default_workers,
+    make_trials,
+    not_reproduced,
+    require_prices,
+)
 from evalgate.core.harness import Harness
 from evalgate.core.identity import Conditions
 from evalgate.core.sample import Sample, sample_of
 from evalgate.core.task import Task
 from evalgate.core.trial import Evidence
-from evalgate.errors import UsageError
 from evalgate.runner.run import Job
 from evalgate.store.runs import RunStore
 from evalgate.wiring import Kind
@@ -32,30 +37,50 @@ class HeadTrials:
     run: str = ""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gathering:
+    """Whose trials are gathered, by which tasks, and how much may be spent on it."""
+
+    state: State
+    base: State
+    harness: Harness
+    tasks: tuple[Task, ...]
+    console: Console
+    workers: int | None = None
+    max_usd: float | None = None
+
+
 def gather(
     state: State,
     base: State,
-    *,
-    live: bool,
     console: Console,
-    workers: int | None,
-    max_usd: float | None,
+    *,
+    live: bool = False,
+    workers: int | None = None,
+    max_usd: float | None = None,
 ) -> HeadTrials:
     """Return the head's trials: live when asked for, else recorded, else of a run made here."""
-    harness = state.harness()
-    tasks = judging_tasks(base.tasks(), state.tasks())
+    it = Gathering(
+        state=state,
+        base=base,
+        harness=state.harness(),
+        tasks=judging_tasks(base.tasks(), state.tasks()),
+        console=console,
+        workers=workers,
+        max_usd=max_usd,
+    )
     if live:
-        return _live(state, harness, tasks, base, console, workers, max_usd)
-    recordings = find_recordings(state, harness.fingerprint)
+        return _live(it)
+    recordings = find_recordings(state, it.harness.fingerprint)
     if recordings.tapes:
-        return _regraded(state, harness, tasks, base, recordings, console, workers)
-    made_here = _made_here(state, harness, tasks, base)
+        return _regraded(it, recordings)
+    made_here = _made_here(it)
     if made_here is not None:
         return made_here
-    reasons = [f"no recording of the harness {harness.short}"]
+    reasons = [f"no recording of the harness {it.harness.short}"]
     if recordings.others:
         reasons.append(f"stale recordings: {', '.join(recordings.others)}")
-    return HeadTrials(sample=_empty(harness), stale=tuple(reasons))
+    return HeadTrials(sample=_empty(it.harness), stale=tuple(reasons))
 
 
 def judging_tasks(base: Sequence[Task], head: Sequence[Task]) -> tuple[Task, ...]:
@@ -68,31 +93,22 @@ def judging_tasks(base: Sequence[Task], head: Sequence[Task]) -> tuple[Task, ...
     return tuple(tasks[name] for name in sorted(tasks))
 
 
-def _regraded(
-    state: State,
-    harness: Harness,
-    tasks: Sequence[Task],
-    base: State,
-    recordings: Recordings,
-    console: Console,
-    workers: int | None,
-) -> HeadTrials:
-    jobs = recordings.jobs(tasks)
-    incomplete = _incomplete(jobs, base)
+def _regraded(it: Gathering, recordings: Recordings) -> HeadTrials:
+    jobs = recordings.jobs(it.tasks)
+    incomplete = _incomplete(jobs, it.base)
     if incomplete:
-        return HeadTrials(sample=_empty(harness), stale=tuple(incomplete))
-    request = _request(Kind.REGRADE, state, harness, tasks, jobs, workers, fresh=True)
-    finished = make_trials(state, request, console)
+        return HeadTrials(sample=_empty(it.harness), stale=tuple(incomplete))
+    finished = make_trials(it.state, _request(it, Kind.REGRADE, jobs), it.console)
     wrong = [f"not reproduced: {text}" for text in not_reproduced(jobs, finished.trials)]
     sample = sample_of(
         finished.trials,
-        fingerprint=harness.fingerprint,
+        fingerprint=it.harness.fingerprint,
         evidence=Evidence.REGRADED,
         recordings=recordings.count,
     )
     return HeadTrials(
         sample=sample,
-        tasks=tuple(tasks),
+        tasks=it.tasks,
         sandbox=finished.sandbox,
         doubts=tuple(wrong),
         run=finished.run.id,
@@ -110,77 +126,56 @@ def _incomplete(jobs: Sequence[Job], base: State) -> list[str]:
         have = sorted(numbers.get(task.id, []))
         wanted = list(range(1, max(base.config.trials, len(have)) + 1))
         if task.digest in digests and have != wanted:
-            found.append(f"{task.id}: trials {have} are recorded, {wanted} are needed")
+            found.append(f"{task.id}: trials {_listed(have)} are recorded, not {_listed(wanted)}")
         elif task.id not in numbers:
             found.append(f"{task.id}: no recording")
     return found
 
 
-def _live(
-    state: State,
-    harness: Harness,
-    tasks: Sequence[Task],
-    base: State,
-    console: Console,
-    workers: int | None,
-    max_usd: float | None,
-) -> HeadTrials:
-    jobs = [Job(task=t, n=n) for t in tasks for n in range(1, base.config.trials + 1)]
-    request = _request(Kind.RUN, state, harness, tasks, jobs, workers, max_usd=max_usd)
-    finished = make_trials(state, request, console)
+def _listed(numbers: Sequence[int]) -> str:
+    return ", ".join(map(str, numbers)) or "none"
+
+
+def _live(it: Gathering) -> HeadTrials:
+    jobs = [Job(task=t, n=n) for t in it.tasks for n in range(1, it.base.config.trials + 1)]
+    finished = make_trials(it.state, _request(it, Kind.RUN, jobs), it.console)
     return HeadTrials(
         sample=finished.sample,
-        tasks=tuple(tasks),
+        tasks=it.tasks,
         sandbox=finished.sandbox,
         run=finished.run.id,
     )
 
 
-def _made_here(
-    state: State, harness: Harness, tasks: Sequence[Task], base: State
-) -> HeadTrials | None:
-    digests = {task.id: task.digest for task in tasks}
-    for run in reversed(RunStore(state.project.state).all()):
+def _made_here(it: Gathering) -> HeadTrials | None:
+    digests = {task.id: task.digest for task in it.tasks}
+    for run in reversed(RunStore(it.state.project.state).all()):
         plan = run.info.get("plan", {})
-        same = plan.get("fingerprint") == harness.fingerprint and plan.get("tasks") == digests
+        same = plan.get("fingerprint") == it.harness.fingerprint and plan.get("tasks") == digests
         if not same or plan.get("kind") != Kind.RUN or not run.info.get("finished"):
             continue
         trials = run.trials
-        if len(trials) < base.config.trials * len(digests):
+        if len(trials) < it.base.config.trials * len(digests):
             continue
-        sample = sample_of(
-            trials, fingerprint=harness.fingerprint, evidence=Evidence.MEASURED
-        )
-        sandbox = str(plan["sandbox"])
-        return HeadTrials(sample=sample, tasks=tuple(tasks), sandbox=sandbox, run=run.id)
+        sample = sample_of(trials, fingerprint=it.harness.fingerprint, evidence=Evidence.MEASURED)
+        return HeadTrials(sample=sample, tasks=it.tasks, sandbox=str(plan["sandbox"]), run=run.id)
     return None
 
 
-def _request(
-    kind: Kind,
-    state: State,
-    harness: Harness,
-    tasks: Sequence[Task],
-    jobs: Sequence[Job],
-    workers: int | None,
-    *,
-    max_usd: float | None = None,
-    fresh: bool = False,
-) -> Request:
-    budget = state.config.budget_usd if max_usd is None else max_usd
-    priced = all(model.price is not None for model in harness.config.models.values())
-    if kind is Kind.RUN and budget is not None and not priced:
-        message = "a budget is set, but the price of a model is unknown"
-        raise UsageError(message, hint="add [models.NAME.price], or leave the budget out")
+def _request(it: Gathering, kind: Kind, jobs: Sequence[Job]) -> Request:
+    live = kind is Kind.RUN
+    max_usd = it.state.config.budget_usd if it.max_usd is None else it.max_usd
+    if live:
+        require_prices(it.harness, max_usd)
     return Request(
         kind=kind,
-        harness=harness,
-        tasks=tasks,
+        harness=it.harness,
+        tasks=it.tasks,
         jobs=jobs,
-        workers=workers or default_workers(),
-        sandbox=state.config.sandbox,
-        max_usd=budget if kind is Kind.RUN else None,
-        fresh=fresh,
+        workers=it.workers or default_workers(),
+        sandbox=it.state.config.sandbox,
+        max_usd=max_usd if live else None,
+        fresh=not live,
     )
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -103,8 +102,14 @@ def _judged(
         steps = _measure_base(pair.base or "HEAD")
         verdict = _plain(Decision.NO_BASELINE, sentence, policy, state, base)
         return verdict, replace(story, next_steps=steps)
-    head = gather(state, base, live=options.live, console=console, workers=options.workers,
-                  max_usd=options.max_usd)
+    head = gather(
+        state,
+        base,
+        console,
+        live=options.live,
+        workers=options.workers,
+        max_usd=options.max_usd,
+    )
     if head.stale:
         verdict = _stale(head, policy, state, base)
         return verdict, replace(story, next_steps=(_RECORD, "evalgate gate"))
@@ -118,8 +123,9 @@ def gate_edits(base: State, head: State) -> tuple[str, ...]:
     """Name what the change edits of the gate itself; the base's version is what judges."""
     found = []
     if base.config.policy != head.config.policy:
-        found.append(f"this change edits the policy; judged by the base's: "
-                     f"{base.config.policy.sentence}")
+        found.append(
+            f"this change edits the policy; judged by the base's: {base.config.policy.sentence}"
+        )
     old = {task.id: task.digest for task in base.tasks()}
     new = {task.id: task.digest for task in head.tasks()}
     edited = sorted(name for name in old.keys() & new.keys() if old[name] != new[name])
@@ -162,10 +168,16 @@ def _plain(
 
 def _context(state: State, base: State | None) -> dict[str, Json]:
     return {
-        "head": {"label": state.view.label, "commit": state.view.commit,
-                 "fingerprint": state.fingerprint().digest},
-        "base": None if base is None else {
-            "label": base.view.label, "commit": base.view.commit,
+        "head": {
+            "label": state.view.label,
+            "commit": state.view.commit,
+            "fingerprint": state.fingerprint().digest,
+        },
+        "base": None
+        if base is None
+        else {
+            "label": base.view.label,
+            "commit": base.view.commit,
             "fingerprint": base.fingerprint().digest,
             "suite": suite_digest(base.tasks()),
         },
@@ -206,8 +218,10 @@ def _conditions(head: HeadTrials) -> str:
 
 def _name(state: State) -> str:
     commit = (state.view.commit or "")[:12]
-    named = state.view.label if state.view.label == commit or not commit else (
-        f"{state.view.label} {commit}"
+    named = (
+        state.view.label
+        if state.view.label == commit or not commit
+        else (f"{state.view.label} {commit}")
     )
     return f"{named}, harness {state.fingerprint().digest[:16]}"
 
@@ -238,5 +252,3 @@ def _write(out: Path, gated: Gated, project: Project) -> None:
     value = json.dumps(gated.verdict.to_json(), indent=1, sort_keys=True, ensure_ascii=False)
     write_whole(out / "verdict.json", value.encode("utf-8", "replace") + b"\n")
     write_whole(out / "verdict.md", gated.page.encode("utf-8", "replace"))
-
-

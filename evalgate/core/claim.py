@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import base64
 import difflib
+import json
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -63,11 +65,14 @@ def render_patch(snapshot: Tree, claim: Claim) -> str:
 
 def diff_lines(snapshot: Tree, claim: Claim) -> int:
     """Return the number of lines the claim adds and removes."""
-    return sum(
-        1
-        for line in _patch_lines(snapshot, claim)
-        if line[:1] in "+-" and not line.startswith(("+++ ", "--- "))
-    )
+    counted = 0
+    for path in claim.touched:
+        old, new = _lines(snapshot.get(path)), _lines(claim.changed.get(path))
+        if old is not None and new is not None:
+            # The first two lines name the file; a changed line may look like them.
+            body = list(difflib.unified_diff(old, new))[2:]
+            counted += sum(line[0] in "+-" for line in body)
+    return counted
 
 
 def _patch_lines(snapshot: Tree, claim: Claim) -> Iterator[str]:
@@ -78,9 +83,11 @@ def _patch_lines(snapshot: Tree, claim: Claim) -> Iterator[str]:
             yield f"Binary file {path} differs\n"
             continue
         names = (
-            f"a/{path}" if before else "/dev/null",
-            f"b/{path}" if after else "/dev/null",
+            _name(f"a/{path}") if before else "/dev/null",
+            _name(f"b/{path}") if after else "/dev/null",
         )
+        if old == new:  # only an empty file that appears or goes, or another mode
+            yield from (f"--- {names[0]}\n", f"+++ {names[1]}\n")
         for line in difflib.unified_diff(old, new, *names):
             yield line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n"
 
@@ -89,9 +96,19 @@ def _lines(file: File | None) -> list[str] | None:
     if file is None:
         return []
     try:
-        return file.data.decode().splitlines(keepends=True)
+        return split_lines(file.data.decode())
     except UnicodeDecodeError:
         return None
+
+
+def split_lines(text: str) -> list[str]:
+    """Split text at line feeds alone, as diffs do; each line keeps its end."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
+
+
+def _name(path: str) -> str:
+    # Quoted as git does where a line can not hold it, so that no path forges a header.
+    return path if path.isprintable() else json.dumps(path)
 
 
 def _is_litter(path: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evalgate.core.identity import canonical
@@ -105,11 +105,11 @@ def load_config(source: Source, *, below: tuple[str, ...]) -> Config | None:
         budget_usd=budget.number("usd") if budget.has("usd") else None,
         hook_on_stale=hook.choice("on_stale", "warn", ("warn", "block")),
         template=report.text("template", ""),
-        settings=_settings(top.raw),
+        settings=b"",
     )
     for reader in (suite, sandbox, budget, hook, report, top):
         reader.done()
-    return config
+    return replace(config, settings=_settings(top.raw))
 
 
 def _settings(tables: Mapping[str, Any]) -> bytes:
@@ -120,11 +120,11 @@ def _settings(tables: Mapping[str, Any]) -> bytes:
 
 
 def _harness(table: Reader) -> HarnessSpec:
-    parts = table.table("parts")
+    parts, overlay = table.table("parts"), table.table("overlay")
     spec = HarnessSpec(
         root=table.text("root", "").strip("/"),
         parts={name: parts.texts(name) for name in parts.keys()},  # noqa: SIM118
-        overlay={str(k): str(v) for k, v in table.json("overlay").items()},
+        overlay={name: overlay.text(name) for name in overlay.keys()},  # noqa: SIM118
     )
     if not spec.parts:
         hint = 'add [harness.parts] with, for example, prompt = ["prompts/**"]'
@@ -165,11 +165,12 @@ def _price(table: Reader) -> Price:
 
 
 def _agent(table: Reader) -> AgentSpec:
+    env = table.table("env")
     spec = AgentSpec(
         use=table.text("use", "command"),
         command=table.texts("command", []),
         placement=table.choice("placement", "sandbox", ("sandbox", "host")),
-        env={str(k): str(v) for k, v in table.json("env").items()},
+        env={name: env.text(name) for name in env.keys()},  # noqa: SIM118
     )
     table.done()
     return spec

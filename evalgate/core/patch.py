@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
-from evalgate.core.claim import claim_of, render_patch
+from evalgate.core.claim import claim_of, render_patch, split_lines
 from evalgate.core.files import File, FileMode, Tree
 
 _HUNK = re.compile(r"^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@")
@@ -16,7 +17,7 @@ def apply_patch(snapshot: Tree, patch: str) -> dict[str, File]:
     """Return the files after a patch; ValueError when it is not for this snapshot."""
     files = dict(snapshot)
     for old, new, hunks in _files(patch):
-        before = files[old].data.decode().splitlines(keepends=True) if old in files else []
+        before = split_lines(files[old].data.decode()) if old in files else []
         mode = files[old].mode if old in files else FileMode.REGULAR
         after = _patched(before, hunks)
         if old is not None and old != new:
@@ -33,12 +34,15 @@ def render_difference(snapshot: Tree, passing: str, failing: str) -> str:
 
 
 def _files(patch: str) -> Iterator[tuple[str | None, str | None, list[list[str]]]]:
-    lines = patch.splitlines(keepends=True)
+    lines = split_lines(patch)
     at = 0
     while at < len(lines):
         if not lines[at].startswith("--- "):
             at += 1
             continue
+        if not lines[at + 1 : at + 2] or not lines[at + 1].startswith("+++ "):
+            message = f"the header is cut after {lines[at]!r}"
+            raise ValueError(message)
         old, new = _name(lines[at], "a/"), _name(lines[at + 1], "b/")
         at += 2
         hunks: list[list[str]] = []
@@ -62,6 +66,7 @@ def _end_of_hunk(lines: list[str], at: int, old: int, new: int) -> int:
 
 def _name(line: str, prefix: str) -> str | None:
     name = line[4:].rstrip("\n")
+    name = str(json.loads(name)) if name.startswith('"') else name
     return None if name == "/dev/null" else name.removeprefix(prefix)
 
 

@@ -7,8 +7,8 @@ line. Each reader must be closed with `done`, which refuses every key nobody ask
 from __future__ import annotations
 
 import difflib
-import math
 import re
+import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -33,17 +33,25 @@ class Source:
         """Parse the whole text."""
         try:
             return tomllib.loads(self.text)
-        except tomllib.TOMLDecodeError as error:
+        except (ValueError, RecursionError) as error:  # a number of 5000 digits, 1000 brackets
             message = f"{self.name}: {error}"
             raise UsageError(message, hint="the file is not valid TOML") from error
 
-    def place(self, path: Sequence[str]) -> str:
-        """Return ``file:line`` of a key, or the file alone when the line is not found."""
+    def place(self, path: Sequence[str], *, nth: int = 0) -> str:
+        """Return ``file:line`` of a key, or the file alone when the line is not found.
+
+        ``nth`` tells the tables of a list apart, all of which have the same path.
+        """
+        seen = 0
         table: tuple[str, ...] = ()
         best: int | None = None
         for number, line in enumerate(self.text.splitlines(), 1):
             if header := _HEADER.match(line):
                 table = _split(header[1])
+                if line.lstrip().startswith("[[") and table == tuple(path[: len(table)]):
+                    seen += 1
+                    if seen <= nth:
+                        table = ("", *table)
                 if table == tuple(path):
                     return f"{self.name}:{number}"
                 if table == tuple(path[: len(table)]):
@@ -57,17 +65,37 @@ class Source:
         return self.name if best is None else f"{self.name}:{best}"
 
 
+def _is_json(value: Any) -> bool:
+    if isinstance(value, Mapping):
+        return all(map(_is_json, value.values()))
+    if isinstance(value, list):
+        return all(map(_is_json, value))
+    if isinstance(value, int | float) and not isinstance(value, bool):
+        return abs(value) <= sys.float_info.max
+    return isinstance(value, str | bool)
+
+
+def _shown(value: Any) -> str:
+    try:
+        return repr(value)
+    except ValueError:  # Python does not print an integer of thousands of digits
+        return "an enormous number"
+
+
 def _split(dotted: str) -> tuple[str, ...]:
     parts = re.findall(r'"([^"]*)"|\'([^\']*)\'|([^.\s"\']+)', dotted)
-    return tuple(next(piece for piece in part if piece or piece == part[-1]) for part in parts)
+    return tuple("".join(part) for part in parts)
 
 
 class Reader:
     """One table of a TOML file, read key by key."""
 
-    def __init__(self, table: Any, source: Source, path: Sequence[str] = ()) -> None:
+    def __init__(
+        self, table: Any, source: Source, path: Sequence[str] = (), *, nth: int = 0
+    ) -> None:
         self.source = source
         self.path = tuple(path)
+        self._nth = nth
         self._asked: set[str] = set()
         if not isinstance(table, Mapping):
             raise self.error("must be a table")
@@ -77,7 +105,8 @@ class Reader:
         """Return an error that names file, line and key."""
         full = self.path if key is None else (*self.path, key)
         dotted = ".".join(full) or "the file"
-        return UsageError(f"{self.source.place(full)}: {dotted}: {problem}", hint=hint)
+        place = self.source.place(full, nth=self._nth)
+        return UsageError(f"{place}: {dotted}: {problem}", hint=hint)
 
     def has(self, key: str) -> bool:
         """Tell whether the table has the key."""
@@ -100,22 +129,22 @@ class Reader:
         """Read a finite number that is at least ``low``."""
         value = self._get(key, default)
         good = isinstance(value, int | float) and not isinstance(value, bool)
-        if not good or not math.isfinite(value) or value < low:
-            raise self.error(f"must be a number of at least {low:g}, not {value!r}", key)
+        if not good or not low <= value <= sys.float_info.max:  # NaN fails this as well
+            raise self.error(f"must be a number of at least {low:g}, not {_shown(value)}", key)
         return float(value)
 
     def integer(self, key: str, default: int | None = None, *, low: int = 0) -> int:
         """Read a whole number that is at least ``low``."""
         value = self._get(key, default)
         if not isinstance(value, int) or isinstance(value, bool) or value < low:
-            raise self.error(f"must be a whole number of at least {low}, not {value!r}", key)
+            raise self.error(f"must be a whole number of at least {low}, not {_shown(value)}", key)
         return value
 
     def texts(self, key: str, default: Sequence[str] | None = None) -> tuple[str, ...]:
         """Read a list of strings."""
         value = self._get(key, default)
         if isinstance(value, str) or not isinstance(value, Sequence):
-            raise self.error(f"must be a list of strings, not {value!r}", key)
+            raise self.error(f"must be a list of strings, not {_shown(value)}", key)
         if not all(isinstance(item, str) for item in value):
             raise self.error("must hold strings alone", key)
         return tuple(value)
@@ -136,7 +165,8 @@ class Reader:
         value = self._get(key, [])
         if not isinstance(value, list):
             raise self.error("must be a list of tables", key)
-        return [Reader(item, self.source, (*self.path, key)) for item in value]
+        path = (*self.path, key)
+        return [Reader(item, self.source, path, nth=nth) for nth, item in enumerate(value)]
 
     def named(self, key: str, read: Callable[[Reader], T]) -> dict[str, T]:
         """Read a table of tables under names the user chose."""
@@ -144,8 +174,12 @@ class Reader:
         return {name: read(outer.table(name)) for name in outer.keys()}  # noqa: SIM118
 
     def json(self, key: str) -> dict[str, Any]:
-        """Read a free table as it is."""
-        return dict(self.table(key).raw)
+        """Read a free table as it is; a value that JSON does not know is refused."""
+        inner = self.table(key)
+        for name, value in inner.raw.items():
+            if not _is_json(value):
+                raise inner.error(f"JSON has no such value: {_shown(value)}", name)
+        return dict(inner.raw)
 
     def done(self) -> None:
         """Refuse every key that nobody asked for."""
@@ -167,5 +201,5 @@ class Reader:
     def _one(self, key: str, default: T | None, kind: type[T], words: str) -> T:
         value = self._get(key, default)
         if not isinstance(value, kind):
-            raise self.error(f"must be {words}, not {value!r}", key)
+            raise self.error(f"must be {words}, not {_shown(value)}", key)
         return value

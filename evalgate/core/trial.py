@@ -87,8 +87,9 @@ class Signals:
     def from_json(cls, value: Mapping[str, Any]) -> Signals:
         """Read the JSON form; a number that is not finite raises ValueError."""
         for name, number in value.items():
-            if isinstance(number, float) and not math.isfinite(number):
-                message = f"{name} is {number}, which is no measurement"
+            known = isinstance(number, int | float) and not isinstance(number, bool)
+            if number is not None and not (known and math.isfinite(number)):
+                message = f"{name} is {number!r}, which is no measurement"
                 raise ValueError(message)
         return cls(**value)
 

@@ -28,7 +28,7 @@ class Change(StrEnum):
 
     REGRESSED = "regressed"
     FELL = "fell"
-    FIRST_PASS = "passes for the first time"
+    FIRST_PASS = "passes for the first time"  # noqa: S105 - a word, not a password
     ROSE = "rose"
     SAME = "same"
     NOT_MEASURED = "not measured"
@@ -120,7 +120,11 @@ def judge(base: Sample, head: Sample, policy: Policy, *, doubts: Sequence[str] =
     unequal = base.conditions.differences(head.conditions)
     changes = [_change(name, base, head) for name in sorted({*base.tasks, *head.tasks})]
     blank = Verdict(
-        decision=Decision.PASS, sentence="", policy=policy, base=base, head=head,
+        decision=Decision.PASS,
+        sentence="",
+        policy=policy,
+        base=base,
+        head=head,
         changes=tuple(changes),
     )
     if doubts:
@@ -171,7 +175,8 @@ def _decide(blank: Verdict, counts: Sequence[TaskCounts], policy: Policy) -> Ver
     rates = f"{_rate(counts, 'base')} → {_rate(counts, 'head')} ({points(difference)})"
     if worse <= policy.suite_alpha or broken:
         named = f"; broken: {', '.join(sorted(broken))}" if broken else ""
-        sentence = f"Merging this lowers the pass rate: {rates}{named}."
+        does = "lowers the pass rate" if difference.point < 0 else "breaks a task"
+        sentence = f"Merging this {does}: {rates}{named}."
         return replace(judged, decision=Decision.REGRESSION, sentence=sentence)
     if better <= policy.suite_alpha:
         sentence = f"Merging this raises the pass rate: {rates}."
@@ -245,9 +250,7 @@ def _change(name: str, base: Sample, head: Sample) -> TaskChange:
         why = "the task itself changed"
         return TaskChange(task=name, change=Change.INCOMPARABLE, base=old, head=new, why=why)
     kind = _movement(old, new)
-    return TaskChange(
-        task=name, change=kind, base=old, head=new, checks=tuple(_checks(old, new))
-    )
+    return TaskChange(task=name, change=kind, base=old, head=new, checks=tuple(_checks(old, new)))
 
 
 def _movement(old: TaskSample, new: TaskSample) -> Change:

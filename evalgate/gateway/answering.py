@@ -15,7 +15,7 @@ from evalgate.core.redaction import Redactor
 from evalgate.gateway.capture import Capture
 from evalgate.gateway.dialect import Dialect
 from evalgate.gateway.divergence import explain
-from evalgate.gateway.matching import keyed
+from evalgate.gateway.matching import Keyed, keyed
 from evalgate.gateway.moving import moved_body
 from evalgate.gateway.relay import relay, respond
 from evalgate.gateway.route import Mode, Route
@@ -64,23 +64,22 @@ class Answering:
             redactor=self._route.redactor,
             places=self._route.spec.places,
         )
-        capture = Capture(request=request, slot=self._slot, began=self._began)
+        capture = self._capture(request)
         turn = self._dialect.is_turn(self._path)
-        if turn and not self._route.reserve():
+        if turn and not self._route.reserve(self._slot):
             return await self._limit(capture)
         try:
             if self._route.spec.mode is Mode.REPLAY:
                 return await self._replay(capture)
             return await self._live(capture, body)
         finally:
-            if turn:
-                self._route.release()
+            self._route.release(self._slot)
 
     async def fail(self, error: Exception) -> web.StreamResponse:
         """Answer after an error of our own: the trial was not measured, and its witness says so."""
         message = f"evalgate: the gateway failed: {type(error).__name__}: {error}"
         request = keyed(self._dialect, "POST", self._path, b"", redactor=Redactor({}), places={})
-        capture = Capture(request=request, slot=self._slot, began=self._began)
+        capture = self._capture(request)
         status = HTTPStatus.INTERNAL_SERVER_ERROR
         return await self._refuse(capture, Refusal.INTERNAL, status, message)
 
@@ -93,7 +92,9 @@ class Answering:
         return await self._played(capture, exchange)
 
     async def _played(self, capture: Capture, exchange: Exchange) -> web.StreamResponse:
-        self._route.store(capture.slot, exchange, turn=self._dialect.is_turn(self._path))
+        self._store(exchange)
+        # The witness of a replay is what was recorded, also when this agent is gone already.
+        capture.store = None
         capture.status = exchange.status
         capture.headers = exchange.headers
         places = self._route.spec.places
@@ -136,13 +137,10 @@ class Answering:
             )
             veil = Veil(upstream.key, self._route.redactor.text(upstream.key or ""))
             async with answer:
-                response = await relay(self._request, answer, capture, veil)
+                return await relay(self._request, answer, capture, veil)
         except asyncio.CancelledError:
-            capture.ending = Ending.CLIENT_GONE
-            self._store(capture)
+            capture.keep(Ending.CLIENT_GONE)
             raise
-        self._store(capture)
-        return response
 
     async def _refuse(
         self, capture: Capture, refusal: Refusal, status: HTTPStatus, message: str
@@ -151,13 +149,14 @@ class Answering:
         capture.status = status
         capture.headers = {"content-type": "application/json", REFUSAL: refusal, **_FINAL}
         capture.body += self._dialect.error(status, message)
-        response = await respond(self._request, capture)
-        self._store(capture)
-        return response
+        return await respond(self._request, capture)
 
-    def _store(self, capture: Capture) -> None:
-        exchange = capture.exchange(self._route.redactor)
-        self._route.store(capture.slot, exchange, turn=self._dialect.is_turn(self._path))
+    def _capture(self, request: Keyed) -> Capture:
+        redactor = self._route.redactor
+        return Capture(request=request, began=self._began, redactor=redactor, store=self._store)
+
+    def _store(self, exchange: Exchange) -> None:
+        self._route.store(self._slot, exchange, turn=self._dialect.is_turn(self._path))
 
     def _plain(self, status: HTTPStatus, message: str) -> web.Response:
         """Answer what is no exchange."""

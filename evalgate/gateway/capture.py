@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
 from evalgate.core.exchange import Ending, Exchange
@@ -14,19 +14,31 @@ from evalgate.gateway.sse import edit_stream, is_stream
 
 @dataclass(slots=True, kw_only=True)
 class Capture:
-    """Collects a response; ``slot`` is the place of the exchange in the order of arrival."""
+    """Collects a response; ``store`` takes the exchange as it stands, None when it is stored.
+
+    It is kept before the last byte leaves, so that an agent that goes on at once, and a trial
+    that asks at once, meet a wire that has seen everything; and once more when it turns out that
+    the agent was gone.
+    """
 
     request: Keyed
-    slot: int
     began: float
+    redactor: Redactor
+    store: Callable[[Exchange], None] | None
     started: float = field(default_factory=time.monotonic)
     status: int = 0
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytearray = field(default_factory=bytearray)
     ending: Ending = Ending.COMPLETE
 
-    def exchange(self, redactor: Redactor) -> Exchange:
-        """Return the exchange as it is stored."""
+    def keep(self, ending: Ending | None = None) -> None:
+        """Store the exchange, with another ending when one is given."""
+        self.ending = ending or self.ending
+        if self.store is not None:
+            self.store(self._exchange())
+
+    def _exchange(self) -> Exchange:
+        redactor = self.redactor
         return Exchange(
             dialect=self.request.dialect,
             method=self.request.method,

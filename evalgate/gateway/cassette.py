@@ -28,8 +28,8 @@ from evalgate.gateway.cassette_format import (
 from evalgate.gateway.matching import key_of
 
 if TYPE_CHECKING:
-    from vcr.cassette import Cassette  # type: ignore[import-untyped]
-    from vcr.request import Request  # type: ignore[import-untyped]
+    from vcr.cassette import Cassette
+    from vcr.request import Request
 
 __all__ = [
     "FORMAT",
@@ -75,11 +75,13 @@ class ReplayTape:
 
     def play(self, key: str) -> Exchange | None:
         """Return the next exchange of this key, or None when there is none left."""
-        request = _request("POST", "/", key, None)
-        # Nothing is awaited between the two calls and one loop makes them: they are atomic.
-        if not self._cassette.can_play_response_for(request):
+        # One call that finds and marks at once: asking first whether it can be played would
+        # look through the tape twice. VCR.py has no lock; the loop that calls this is one thread.
+        try:
+            response = self._cassette.play_response(_request("POST", "/", key, None))
+        except KeyError:
             return None
-        index = int(self._cassette.play_response(request)["index"])
+        index = int(response["index"])
         self._played.add(index)
         return self.exchanges[index]
 
@@ -142,7 +144,7 @@ class _Writer:
     digest: str = ""
 
     def load_cassette(self, path: str, serializer: object) -> None:  # noqa: ARG002 - VCR's shape
-        from vcr.persisters.filesystem import (  # type: ignore[import-untyped]  # noqa: PLC0415
+        from vcr.persisters.filesystem import (  # noqa: PLC0415
             CassetteNotFoundError,
         )
 
@@ -182,9 +184,9 @@ _EMPTY: Final[Mapping[str, object]] = {
 }
 
 
-def _vcr(persister: _Writer | _Reader) -> Any:  # noqa: ANN401 - VCR.py has no types
-    import vcr  # type: ignore[import-untyped]  # noqa: PLC0415
-    from vcr.patch import PATCHER_NAMES  # type: ignore[import-untyped]  # noqa: PLC0415
+def _vcr(persister: _Writer | _Reader) -> Any:
+    import vcr  # noqa: PLC0415
+    from vcr.patch import PATCHER_NAMES  # noqa: PLC0415
 
     engine = vcr.VCR(skip_patchers=PATCHER_NAMES, match_on=(_MATCHER,))
     engine.register_matcher(_MATCHER, _same_key)

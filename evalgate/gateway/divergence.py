@@ -11,7 +11,7 @@ from evalgate.core.exchange import Exchange, Miss
 from evalgate.core.json import Json
 from evalgate.gateway.dialects import DIALECTS
 from evalgate.gateway.matching import Keyed
-from evalgate.gateway.reading import parse
+from evalgate.gateway.reading import items, parse
 
 SHOWN: Final = 120
 _MOST = 8
@@ -42,19 +42,18 @@ def explain(request: Keyed, recorded: Sequence[Exchange], played: AbstractSet[in
 
 
 def _likeness(request: Keyed, exchange: Exchange) -> tuple[bool, int, int, int]:
-    """Compare path, number of equal parts, equal messages from the first, and length."""
+    """Compare path, number of equal parts, equal messages from the first, and their number."""
     same_path = (request.dialect, request.path) == (exchange.dialect, exchange.path)
     dialect = DIALECTS[request.dialect]
     new = dialect.read_request(request.request).parts
     old = dialect.read_request(exchange.request).parts
     equal = sum(new.get(name) == old.get(name) for name in {*new, *old} if name != "messages")
-    prefix = _prefix(new.get("messages"), old.get("messages"))
-    return same_path, equal + prefix, prefix, -abs(len(request.request) - len(exchange.request))
+    before, after = items(old, "messages"), items(new, "messages")
+    prefix = _prefix(after, before)
+    return same_path, equal + prefix, prefix, -abs(len(after) - len(before))
 
 
-def _prefix(new: Json, old: Json) -> int:
-    if not isinstance(new, list) or not isinstance(old, list):
-        return 0
+def _prefix(new: Sequence[Json], old: Sequence[Json]) -> int:
     length = 0
     while length < min(len(new), len(old)) and new[length] == old[length]:
         length += 1

@@ -39,7 +39,7 @@ class Keyed:
     key: str
 
 
-def keyed(  # noqa: PLR0913 - all of it makes the key
+def keyed(
     dialect: Dialect,
     method: str,
     path: str,

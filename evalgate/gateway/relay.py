@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import aiohttp
-from aiohttp import web
+from aiohttp import HttpVersion11, web
 
 from evalgate.core.exchange import Ending
 from evalgate.gateway.capture import Capture
@@ -11,6 +11,7 @@ from evalgate.gateway.upstream import returned
 from evalgate.gateway.veil import Veil
 
 _JSON = "application/json"
+_GONE = "the agent has closed the connection"
 
 
 async def relay(
@@ -26,34 +27,33 @@ async def relay(
     if answer.content_type == _JSON:
         await _read_whole(answer, capture, veil)
         return await respond(request, capture)
-    response = web.StreamResponse(status=answer.status, headers=capture.headers)
-    response.enable_chunked_encoding()
+    response = _stream(request, capture)
     try:
         await response.prepare(request)
         await _pass_pieces(request, response, answer, capture, veil)
     except ConnectionError:
-        capture.ending = Ending.CLIENT_GONE
+        capture.keep(Ending.CLIENT_GONE)
     if capture.ending is not Ending.COMPLETE:
         cut(request)
     return response
 
 
 async def respond(request: web.Request, capture: Capture) -> web.StreamResponse:
-    """Send what was captured, whole, or cut where it was cut."""
+    """Keep and send what was captured, whole, or cut where it was cut."""
+    capture.keep()
     body = bytes(capture.body)
     if capture.ending is Ending.COMPLETE:
         response: web.StreamResponse = web.Response(
             status=capture.status, headers=capture.headers, body=body
         )
         return await _sent(request, response, capture)
-    response = web.StreamResponse(status=capture.status, headers=capture.headers)
-    response.enable_chunked_encoding()
+    response = _stream(request, capture)
     try:
         await response.prepare(request)
         if body:
             await response.write(body)
     except ConnectionError:
-        capture.ending = Ending.CLIENT_GONE
+        capture.keep(Ending.CLIENT_GONE)
     cut(request)
     return response
 
@@ -69,17 +69,23 @@ def gone(request: web.Request) -> bool:
     return request.transport is None or request.transport.is_closing()
 
 
+def _stream(request: web.Request, capture: Capture) -> web.StreamResponse:
+    response = web.StreamResponse(status=capture.status, headers=capture.headers)
+    if request.version >= HttpVersion11:
+        response.enable_chunked_encoding()
+    return response
+
+
 async def _sent(
     request: web.Request, response: web.StreamResponse, capture: Capture
 ) -> web.StreamResponse:
-    if gone(request):
-        capture.ending = Ending.CLIENT_GONE
-        return response
     try:
+        if gone(request):
+            raise ConnectionResetError(_GONE)
         await response.prepare(request)
         await response.write_eof()
     except ConnectionError:
-        capture.ending = Ending.CLIENT_GONE
+        capture.keep(Ending.CLIENT_GONE)
     return response
 
 
@@ -99,6 +105,7 @@ async def _pass_pieces(
     while chunk := await _next(answer, capture):
         await _write(request, response, capture, veil.pass_on(chunk))
     await _write(request, response, capture, veil.rest())
+    capture.keep()
     if capture.ending is Ending.COMPLETE:
         await response.write_eof()
 
@@ -119,5 +126,5 @@ async def _write(
         return
     capture.body += piece
     if gone(request):
-        raise ConnectionResetError("the agent has closed the connection")
+        raise ConnectionResetError(_GONE)
     await response.write(piece)

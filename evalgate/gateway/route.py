@@ -69,8 +69,8 @@ class Route:
         self._opened = time.monotonic()
         self._seen: list[Exchange | None] = []
         self._misses: list[Miss] = []
-        self._good = 0
-        self._reserved = 0
+        self._good: set[int] = set()
+        self._reserved: set[int] = set()
 
     # What the server calls, on its loop.
 
@@ -80,10 +80,13 @@ class Route:
         return len(self._seen) - 1, time.monotonic() - self._opened
 
     def store(self, slot: int, exchange: Exchange, *, turn: bool) -> None:
-        """Keep an exchange that has ended."""
+        """Keep an exchange that has ended, in the place of what was kept of it before."""
         self._seen[slot] = exchange
-        if turn and succeeded(exchange, read_reply(exchange)):
-            self._good += 1
+        self._good.discard(slot)
+        self.release(slot)
+        limited = self.spec.max_turns is not None
+        if turn and limited and succeeded(exchange, read_reply(exchange)):
+            self._good.add(slot)
 
     def miss(self, request: Keyed, explain: Callable[..., Miss]) -> Miss:
         """Keep and return why a replay has no answer to a request."""
@@ -93,17 +96,17 @@ class Route:
         self._misses.append(miss)
         return miss
 
-    def reserve(self) -> bool:
+    def reserve(self, slot: int) -> bool:
         """Take one more turn; False when the limit leaves none."""
         most = self.spec.max_turns
-        if most is not None and self._good + self._reserved >= most:
+        if most is not None and len(self._good) + len(self._reserved) >= most:
             return False
-        self._reserved += 1
+        self._reserved.add(slot)
         return True
 
-    def release(self) -> None:
+    def release(self, slot: int) -> None:
         """Give a turn back: from now on it counts only when it was stored as a success."""
-        self._reserved -= 1
+        self._reserved.discard(slot)
 
     # What a trial calls, from any thread.
 

@@ -55,7 +55,7 @@ def call_git(
 ) -> bytes:
     """Run git and return its output; an exit code not in ``ok`` is a `UsageError`."""
     try:
-        done = subprocess.run(  # noqa: S603 - arguments are a list, never a shell line
+        done = subprocess.run(
             ["git", *arguments],  # noqa: S607 - the user's own git, found on PATH
             cwd=cwd,
             env=env,

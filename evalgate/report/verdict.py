@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib import resources
@@ -12,7 +13,7 @@ from evalgate.core.decision import Decision
 from evalgate.core.sample import Sample
 from evalgate.core.verdict import Change, TaskChange, Verdict, percent
 from evalgate.errors import UsageError
-from evalgate.report.markdown import escape, fence
+from evalgate.report.markdown import escape, escape_html, fence
 
 _ALERTS: Mapping[Decision, str] = {
     Decision.REGRESSION: "CAUTION",
@@ -21,6 +22,16 @@ _ALERTS: Mapping[Decision, str] = {
     Decision.PASS: "NOTE",
     Decision.NOTHING_TO_JUDGE: "NOTE",
 }
+
+#: What a wrong expression in a template can raise.
+_TEMPLATE_ERRORS = (
+    jinja2.TemplateError,
+    ArithmeticError,
+    AttributeError,
+    LookupError,
+    TypeError,
+    ValueError,
+)
 
 _NUMBERS = (
     ("tokens per trial", "output_tokens", "{:.0f}"),
@@ -66,7 +77,7 @@ def render_verdict(verdict: Verdict, story: Story, *, template: str | None = Non
         keep_trailing_newline=True,
         autoescape=False,  # noqa: S701 - Markdown, escaped by the filters below
     )
-    environment.filters.update(md=escape, fence=fence)
+    environment.filters.update(md=escape, html=escape_html, fence=fence)
     environment.globals.update(
         alert=_ALERTS.get(verdict.decision, "WARNING"),
         numbers=_numbers(verdict),
@@ -74,15 +85,25 @@ def render_verdict(verdict: Verdict, story: Story, *, template: str | None = Non
         regressed=_regressed(verdict),
         rate=_rate,
     )
-    source = template or resources.files(__package__).joinpath("templates/verdict.md.j2").read_text()
+    source = (
+        template or resources.files(__package__).joinpath("templates/verdict.md.j2").read_text()
+    )
     try:
         return environment.from_string(source).render(verdict=verdict, story=story)
     except jinja2.TemplateSyntaxError as error:
         message = f"report.template:{error.lineno}: {error.message}"
         raise UsageError(message, hint="mend the template, or leave it out") from error
-    except jinja2.UndefinedError as error:
-        message = f"report.template: {error.message}"
+    except _TEMPLATE_ERRORS as error:
+        if template is None:
+            raise
+        message = f"report.template:{_line(error)}: {error}"
         raise UsageError(message, hint="mend the template, or leave it out") from error
+
+
+def _line(error: Exception) -> int:
+    # Jinja2 puts the template's own lines into the traceback.
+    frames = traceback.extract_tb(error.__traceback__)
+    return next((frame.lineno or 1 for frame in reversed(frames) if frame[0] == "<template>"), 1)
 
 
 def _regressed(verdict: Verdict) -> list[TaskChange]:

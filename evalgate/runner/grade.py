@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import threading
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evalgate.core.claim import Claim
@@ -165,9 +164,7 @@ def _examine(check: Check, seen: Observation, trouble: StageStatus | None) -> Fi
 
 
 def _result(name: str, finding: Finding, *, advisory: bool) -> CheckResult:
-    return CheckResult(
-        name=name, outcome=finding.outcome, detail=finding.detail, advisory=advisory
-    )
+    return CheckResult(name=name, outcome=finding.outcome, detail=finding.detail, advisory=advisory)
 
 
 def _errored(detail: str) -> Finding:
@@ -194,8 +191,3 @@ def overall(checks: tuple[CheckResult, ...]) -> tuple[Outcome, str]:
             if check.outcome is outcome:
                 return outcome, f"{check.name}: {check.detail}".rstrip(": ")
     return Outcome.PASSED, ""
-
-
-def check_versions(checks: Mapping[str, Check]) -> dict[str, int]:
-    """Return the version of every check type in use."""
-    return {name: check.version for name, check in sorted(checks.items())}

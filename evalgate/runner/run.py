@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from evalgate.core.task import Task
 from evalgate.core.trial import Trial
@@ -17,6 +18,7 @@ from evalgate.runner.grade import GradingStoppedError
 from evalgate.runner.trial import TrialStoppedError
 from evalgate.store.runs import RunFolder
 
+_STOPPED = (KeyboardInterrupt, TrialStoppedError, GradingStoppedError)
 _RESUME = "the same command goes on where this stopped"
 
 
@@ -58,33 +60,52 @@ def execute(
     wanted = {(job.task.id, job.n) for job in jobs}
     have = {(t.task, t.key.n): t for t in run.trials if (t.task, t.key.n) in wanted}
     queue = deque(job for job in jobs if (job.task.id, job.n) not in have)
-    spent = sum(trial.signals.cost_usd or 0.0 for trial in have.values())
     listener.begin(total=len(jobs), done=len(have))
     stop = threading.Event()
+
+    def keep(future: Future[Trial]) -> None:
+        trial = future.result()
+        run.append(trial)
+        have[trial.task, trial.key.n] = trial
+        listener.finished(trial)
+
     with ThreadPoolExecutor(max_workers=workers) as pool:
         waiting: set[Future[Trial]] = set()
         try:
             while True:
-                broke = max_usd is not None and spent >= max_usd
+                broke = max_usd is not None and _spent(have) >= max_usd
                 while not broke and len(waiting) < workers and queue:
                     waiting.add(pool.submit(make, queue.popleft(), stop))
                 if not waiting:
                     break
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                done, _ = wait(waiting, return_when=FIRST_COMPLETED)
                 for future in done:
-                    trial = future.result()
-                    run.append(trial)
-                    have[trial.task, trial.key.n] = trial
-                    spent += trial.signals.cost_usd or 0.0
-                    listener.finished(trial)
-        except (KeyboardInterrupt, TrialStoppedError, GradingStoppedError) as error:
+                    waiting.remove(future)
+                    keep(future)
+        except BaseException as error:
             stop.set()
+            _keep_finished(waiting, keep)
+            if not isinstance(error, _STOPPED):
+                raise
             message = f"interrupted: {len(have)} of {len(jobs)} trials are kept in {run.id}"
             raise InterruptedRunError(message, hint=_RESUME) from error
-        except BaseException:
-            stop.set()
-            raise
+    if queue and _spent(have) == math.inf:
+        message = f"the cost of a trial is unknown, so a budget of ${max_usd:g} can not hold"
+        raise BudgetReachedError(message, hint=f"without --max-usd {_RESUME}")
     if queue:
         message = f"the budget of ${max_usd:g} is used up after {len(have)} of {len(jobs)} trials"
         raise BudgetReachedError(message, hint=f"with a larger --max-usd {_RESUME}")
     return tuple(have[key] for key in sorted(have))
+
+
+def _spent(have: Mapping[Any, Trial]) -> float:
+    # An unknown cost may be any, so it uses up every budget.
+    costs = [trial.signals.cost_usd for trial in have.values()]
+    return sum(math.inf if cost is None else cost for cost in costs)
+
+
+def _keep_finished(waiting: set[Future[Trial]], keep: Callable[[Future[Trial]], None]) -> None:
+    # What was under way when another trial ended the run may have been finished, and paid for.
+    for future in wait(waiting).done:
+        if future.exception() is None:
+            keep(future)

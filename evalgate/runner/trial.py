@@ -61,7 +61,6 @@ class Bench:
     upstreams: Mapping[str, Upstream]
     gateway: Gateway | None
     checks: Mapping[str, tuple[tuple[CheckSpec, Check], ...]]
-    versions: Mapping[str, int]
     provenance: Mapping[str, Json] = field(default_factory=dict)
 
     def on(self, gateway: Gateway) -> Bench:
@@ -69,9 +68,7 @@ class Bench:
         return replace(self, gateway=gateway)
 
 
-def live_trial(
-    bench: Bench, task: Task, n: int, run: RunFolder, stop: threading.Event
-) -> Trial:
+def live_trial(bench: Bench, task: Task, n: int, run: RunFolder, stop: threading.Event) -> Trial:
     """Let the agent work with a real model, grade its claim, seal the recording."""
     with ExitStack() as stack:
         route, work = _agent_stage(bench, task, None, stack, stop)
@@ -179,9 +176,7 @@ def _agent_stage(
     return route, _work(bench, task, result, route.witness(), overlay)
 
 
-def _work(
-    bench: Bench, task: Task, result: StageResult, witness: Witness, overlay: Tree
-) -> Work:
+def _work(bench: Bench, task: Task, result: StageResult, witness: Witness, overlay: Tree) -> Work:
     after = {p: f for p, f in result.trees.get("repo", {}).items() if p not in overlay}
     before = {p: f for p, f in task.workspace.items() if p not in overlay}
     complete = result.status not in {StageStatus.TOO_LARGE, StageStatus.ENGINE}
@@ -239,7 +234,7 @@ def _conclude(
             sandbox=bench.provider.name,
             agent=bench.agent.version,
             models=work.witness.served_models,
-            checks=bench.versions,
+            checks={spec.type: check.version for spec, check in bench.checks[task.id]},
         ),
         evidence=evidence,
         patch=render_patch(task.workspace, work.claim),

@@ -79,6 +79,6 @@ def _below(directory: Path, path: str) -> bytes:
 
 def _write(place: bytes, content: bytes, rights: int) -> None:
     descriptor = os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, rights)
-    with open(descriptor, "wb") as stream:
+    with os.fdopen(descriptor, "wb") as stream:
         stream.write(content)
         os.fchmod(descriptor, rights)  # whatever the umask

@@ -16,7 +16,7 @@ from evalgate.errors import UsageError
 
 def dump_baseline(baseline: Baseline) -> bytes:
     """Return the file's bytes."""
-    return tomli_w.dumps(dict(baseline.to_json()), multiline_strings=True).encode()
+    return _dump(baseline.to_json())
 
 
 def load_baseline(data: bytes, *, name: str) -> Baseline:
@@ -27,7 +27,7 @@ def load_baseline(data: bytes, *, name: str) -> Baseline:
             message = f"{name}: format {value['format']} is newer than this evalgate knows"
             raise UsageError(message, hint="upgrade git-evalgate")
         baseline = Baseline.from_json(value)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
         message = f"{name}: this is no baseline: {error!r}"
         raise UsageError(message, hint="restore it from git") from error
     if name.rsplit("/", 1)[-1] != baseline.filename:
@@ -49,7 +49,14 @@ def load_baselines(files: Tree, *, fingerprint: str | None = None) -> tuple[Base
 
 def dump_ledger(entry: Mapping[str, Any]) -> bytes:
     """Return the bytes of one experiment's ledger file."""
-    return tomli_w.dumps({"format": FORMAT, **entry}, multiline_strings=True).encode()
+    return _dump({"format": FORMAT, **entry})
+
+
+def _dump(value: Mapping[str, Any]) -> bytes:
+    text = tomli_w.dumps(value, multiline_strings=True)
+    if tomllib.loads(text) != value:  # a multi-line string loses the CR of CR LF
+        text = tomli_w.dumps(value)
+    return text.encode()
 
 
 def rates(baselines: Iterable[Baseline]) -> str:

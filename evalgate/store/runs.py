@@ -1,8 +1,8 @@
 """Run folders: an append-only list of trials that a killed process can not lose.
 
-    .evalgate/runs/<id>/run.json         what was planned, and the summary once finished
-                        trials.jsonl     one finished trial a line, synced one by one
-                        artifacts/       log, diff and wire of each trial
+.evalgate/runs/<id>/run.json         what was planned, and the summary once finished
+trials.jsonl     one finished trial a line, synced one by one
+artifacts/       log, diff and wire of each trial
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import contextlib
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -39,10 +39,11 @@ class RunFolder:
         """The content of ``run.json``."""
         try:
             value: dict[str, Any] = json.loads((self.path / "run.json").read_text())
-        except (OSError, ValueError) as error:
+            newer = int(value.get("format", 0)) > FORMAT
+        except (OSError, ValueError, TypeError, AttributeError, OverflowError) as error:
             message = f"{self.path / 'run.json'}: {error}"
             raise UsageError(message, hint="this run can not be read") from error
-        if int(value.get("format", 0)) > FORMAT:
+        if newer:
             message = f"{self.path}: format {value['format']} is newer than this evalgate knows"
             raise UsageError(message, hint="upgrade git-evalgate")
         return value
@@ -86,7 +87,7 @@ def _trials(lines: list[bytes], path: Path) -> Iterator[Trial]:
     for number, line in enumerate(lines, 1):
         try:
             yield Trial.from_json(json.loads(line))
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:
             message = f"{path / 'trials.jsonl'}:{number}: this is no trial: {error!r}"
             raise UsageError(message, hint="the file was edited") from error
 
@@ -164,7 +165,10 @@ class RunStore:
 
 
 def _unfinished(run: RunFolder, plan_digest: str) -> bool:
-    info = run.info
+    try:
+        info = run.info
+    except UsageError:  # what can not be read is not gone on with; it stops no new run
+        return False
     return info.get("plan_digest") == plan_digest and not info.get("finished", True)
 
 

@@ -1,10 +1,10 @@
 """The Harbor task folder, which is evalgate's own format.
 
-    task.toml                   limits, and our fields under [metadata.evalgate]
-    instruction.md              what the agent is asked
-    environment/workspace/      the files it starts from
-    tests/                      hidden: laid in after the agent has exited
-    solution/                   known-good, used to prove the task
+task.toml                   limits, and our fields under [metadata.evalgate]
+instruction.md              what the agent is asked
+environment/workspace/      the files it starts from
+tests/                      hidden: laid in after the agent has exited
+solution/                   known-good, used to prove the task
 """
 
 from __future__ import annotations

@@ -803,7 +803,7 @@ def test_an_installed_evalgate_is_hidden(tmp_path: Path) -> None:
     )
     (packages,) = target.glob("lib/python*/site-packages")
     (packages / "neighbour.py").touch()
-    shutil.copytree(Path(evalgate.__file__).parent, packages / "evalgate")
+    shutil.copytree(Path(evalgate.__file__).parent, packages / "evalgate", symlinks=True)
     code = (
         "import threading; from evalgate.protocols import Stage\n"
         "from evalgate.sandboxes.bwrap import BwrapProvider\n"

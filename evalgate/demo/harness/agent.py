@@ -211,7 +211,7 @@ def _run(arguments: str) -> str:
     """Run the command of a tool call; return its exit code and the end of its output."""
     try:
         command = ["/bin/sh", "-c", json.loads(arguments)["command"]]
-        process = Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, start_new_session=True)  # noqa: S603 - running the model's commands is the job
+        process = Popen(command, stdin=DEVNULL, stdout=PIPE, stderr=STDOUT, start_new_session=True)
     except (ValueError, LookupError, TypeError):
         return "not understood: the one tool is bash, and it takes a command"
     try:

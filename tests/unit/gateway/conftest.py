@@ -6,18 +6,22 @@ import http.client
 import json
 import threading
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
 from evalgate.core.redaction import Redactor
-from evalgate.gateway.server import Gateway, Mode, RouteSpec, open_gateway
+from evalgate.gateway.cassette import CassetteFile, read_cassette
+from evalgate.gateway.server import Gateway, Mode, Route, RouteSpec, open_gateway
 from evalgate.gateway.upstream import Upstream
 
+PATH = "/v1/messages"
 KEY = "sk-ant-scripted-0123456789abcdef"
 
 
@@ -42,6 +46,16 @@ class Heard:
     body: bytes
 
 
+class Server(ThreadingHTTPServer):
+    """Takes many connections at once, and keeps quiet when a client resets one."""
+
+    daemon_threads = True
+    request_queue_size = 128
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """Say nothing."""
+
+
 class Scripted:
     """A provider that says what it was told to, then repeats the last answer."""
 
@@ -50,8 +64,7 @@ class Scripted:
         self.heard: list[Heard] = []
         self._lock = threading.Lock()
         self._last = Said([b"{}"])
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(self))
-        self._server.daemon_threads = True
+        self._server = Server(("127.0.0.1", 0), _handler(self))
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
         self._thread.start()
         self.url = f"http://127.0.0.1:{self._server.server_port}"
@@ -81,6 +94,7 @@ def _handler(scripted: Scripted) -> type[BaseHTTPRequestHandler]:
         disable_nagle_algorithm = True
 
         def do_POST(self) -> None:
+            """Answer by script."""
             body = self.rfile.read(int(self.headers["content-length"]))
             headers = {name.lower(): value for name, value in self.headers.items()}
             said = scripted.next(Heard(self.path, headers, body))
@@ -123,16 +137,14 @@ class Answer:
 
     @property
     def json(self) -> Any:
+        """The parsed body."""
         return json.loads(self.body)
-
-
-Post = Callable[..., Answer]
 
 
 def _post(
     base: str,
     body: object,
-    path: str = "/v1/messages",
+    path: str,
     *,
     headers: Mapping[str, str] | None = None,
     method: str = "POST",
@@ -153,10 +165,66 @@ def _post(
         connection.close()
 
 
-@pytest.fixture
-def post() -> Post:
-    """Return a client: post(base, body, path, headers=, method=)."""
-    return _post
+def _spoken(body: dict[str, Any], more: dict[str, Any]) -> bytes:
+    return json.dumps({"model": "m-1", **body, **more}).encode()
+
+
+@dataclass
+class Wire:
+    """A gateway, a scripted provider behind it, and a client before it."""
+
+    gateway: Gateway
+    scripted: Scripted
+    folder: Path
+    key: str = KEY
+
+    @property
+    def file(self) -> Path:
+        """Where recordings are sealed."""
+        return self.folder / "cassettes" / "1.json"
+
+    def post(self, route: Route | str, body: object, path: str = PATH, **more: Any) -> Answer:
+        """Ask on a route, or at a base URL."""
+        return _post(route if isinstance(route, str) else route.base_url, body, path, **more)
+
+    def live(self, *, key_header: str = "x-api-key", **more: Any) -> AbstractContextManager[Route]:
+        """Open a route to the scripted provider for the models m and n."""
+        upstream = Upstream(url=self.scripted.url, key=KEY, key_header=key_header)
+        return self.open(mode=Mode.LIVE, upstreams={"m": upstream, "n": upstream}, **more)
+
+    def replay(self, tape: CassetteFile | None, **more: Any) -> AbstractContextManager[Route]:
+        """Open a route that plays a tape."""
+        return self.open(mode=Mode.REPLAY, tape=tape, **more)
+
+    def open(self, **spec: Any) -> AbstractContextManager[Route]:
+        """Open any route."""
+        return self.gateway.open_route(RouteSpec(**spec))
+
+    def sealed(self, route: Route, path: Path | None = None) -> CassetteFile:
+        """Seal a route and read the file again."""
+        target = path or self.file
+        route.seal(target, header={"task": "t"}, claim={"files": {}}, record={"agent": {}})
+        return read_cassette(target)
+
+    def asked(self, text: str = "hello", **more: Any) -> dict[str, Any]:
+        """Return a request that both dialects understand."""
+        return {"model": "m", "messages": [{"role": "user", "content": text}], **more}
+
+    def message(self, text: str = "done", *calls: dict[str, Any], **more: Any) -> bytes:
+        """Return a reply of the messages API."""
+        content = [{"type": "text", "text": text}] if text else []
+        uses = [{"type": "tool_use", **call} for call in calls]
+        usage = {"input_tokens": 10, "output_tokens": 5}
+        said = {"type": "message", "content": content + uses, "usage": usage}
+        return _spoken({**said, "stop_reason": "end_turn"}, more)
+
+    def chat(self, text: str | None = "done", *calls: dict[str, Any], **more: Any) -> bytes:
+        """Return a reply of the chat API."""
+        said = {"role": "assistant", "content": text, "tool_calls": list(calls)}
+        cached = {"cached_tokens": 4}
+        usage = {"prompt_tokens": 10, "completion_tokens": 5, "prompt_tokens_details": cached}
+        choice = {"index": 0, "message": said, "finish_reason": "stop"}
+        return _spoken({"choices": [choice], "usage": usage}, more)
 
 
 @pytest.fixture
@@ -168,65 +236,7 @@ def scripted() -> Iterator[Scripted]:
 
 
 @pytest.fixture
-def gateway() -> Iterator[Gateway]:
-    """Return an open gateway that knows no secret but the keys of its routes."""
-    with open_gateway(redactor=Redactor({})) as opened:
-        yield opened
-
-
-@pytest.fixture
-def live(scripted: Scripted) -> Callable[..., RouteSpec]:
-    """Return a maker of live routes to the scripted provider, for the models m and n."""
-
-    def spec(**more: Any) -> RouteSpec:
-        upstream = Upstream(url=scripted.url, key=KEY, key_header=more.pop("key_header", "x-api-key"))
-        return RouteSpec(mode=Mode.LIVE, upstreams={"m": upstream, "n": upstream}, **more)
-
-    return spec
-
-
-@pytest.fixture
-def key() -> str:
-    """Return the key that only the gateway holds."""
-    return KEY
-
-
-def _message(text: str = "done", *calls: dict[str, Any], **more: Any) -> bytes:
-    content = [{"type": "text", "text": text}] if text else []
-    uses = [{"type": "tool_use", **call} for call in calls]
-    usage = {"input_tokens": 10, "output_tokens": 5}
-    body = {"type": "message", "model": "m-1", "content": content + uses, "usage": usage}
-    return json.dumps({**body, "stop_reason": "end_turn", **more}).encode()
-
-
-@pytest.fixture
-def message() -> Callable[..., bytes]:
-    """Return a maker of messages-API replies: message(text, call, ...)."""
-    return _message
-
-
-def _chat(text: str | None = "done", *calls: dict[str, Any], **more: Any) -> bytes:
-    said = {"role": "assistant", "content": text, "tool_calls": list(calls)}
-    usage = {
-        "prompt_tokens": 10,
-        "completion_tokens": 5,
-        "prompt_tokens_details": {"cached_tokens": 4},
-    }
-    choice = {"index": 0, "message": said, "finish_reason": "stop"}
-    return json.dumps({"model": "m-1", "choices": [choice], "usage": usage, **more}).encode()
-
-
-@pytest.fixture
-def chat() -> Callable[..., bytes]:
-    """Return a maker of chat-completions replies."""
-    return _chat
-
-
-@pytest.fixture
-def asked() -> Callable[..., dict[str, Any]]:
-    """Return a maker of requests: asked(text, **members)."""
-
-    def make(text: str = "hello", **more: Any) -> dict[str, Any]:
-        return {"model": "m", "messages": [{"role": "user", "content": text}], **more}
-
-    return make
+def wire(scripted: Scripted, tmp_path: Path) -> Iterator[Wire]:
+    """Return a wire whose gateway knows one secret beside the keys of its routes."""
+    with open_gateway(redactor=Redactor({"SITE_TOKEN": "hunter2hunter2"})) as gateway:
+        yield Wire(gateway, scripted, tmp_path)

@@ -50,6 +50,16 @@ def test_own_state_and_ignored_files_are_not_dirt(work: Any) -> None:
     assert not is_dirty(work.locate())
 
 
+def test_a_submodule_with_edits_inside_is_not_dirt(work: Any, make_work: Any) -> None:
+    """No tree of ours could show them."""
+    other = make_work("other")
+    other.commit({"x": "x"})
+    work.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other.path), "sub")
+    work.commit()
+    work.write("sub/x", "edited")
+    assert not is_dirty(work.locate())
+
+
 def test_index_and_work_tree_are_compared_with_head(work: Any) -> None:
     """Also when nothing is changed."""
     for name in ("INDEX", "WORKTREE"):

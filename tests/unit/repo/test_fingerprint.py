@@ -159,7 +159,7 @@ def test_clones_agree(work: Any, clone: Any) -> None:
 
 def test_the_digest_is_pinned(work: Any) -> None:
     """Recorded evidence is filed under it: a change here orphans every baseline."""
-    blob = hashlib.sha1(b"blob 9\0be brief\n").hexdigest()  # noqa: S324 - what git uses
+    blob = hashlib.sha1(b"blob 9\0be brief\n").hexdigest()
     text = b"evalgate-fingerprint\0v1\0sha1\0"
     text += f"part\x00prompt\x001\x00100644 {blob}\tprompts/a.md\x00".encode()
     text += b"settings\0{}"

@@ -69,15 +69,18 @@ def test_a_new_branch(origin: Any) -> None:
     assert _pair(origin, new, ZERO) == (new, fork)
 
 
-def test_a_new_branch_with_main_merged_in(origin: Any) -> None:
-    """First parents only: what came from main is not counted as the branch's start."""
-    fork = origin.oid("HEAD")
-    origin.git("checkout", "-q", "-b", "topic")
-    origin.commit({"b": "b"})
-    origin.git("checkout", "-q", "main")
-    origin.commit({"c": "c"})
+@pytest.mark.parametrize("late", [False, True])
+def test_a_new_branch_with_an_older_one_merged_in(origin: Any, late: bool) -> None:
+    """First parents only: where a merged branch began is not where this one did."""
+    origin.git("branch", "older")
+    fork = origin.commit({"f": "f"})
+    origin.git("update-ref", "refs/remotes/origin/main", fork)
+    origin.git("branch", "topic")
+    for name in ("topic", "older") if late else ("older", "topic"):
+        origin.git("checkout", "-q", name)
+        origin.commit({name: name})
     origin.git("checkout", "-q", "topic")
-    origin.git("merge", "-q", "-m", "m", "main")
+    origin.git("merge", "-q", "-m", "m", "older")
     assert _pair(origin, origin.oid("HEAD"), ZERO) == (origin.oid("HEAD"), fork)
 
 

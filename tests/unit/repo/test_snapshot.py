@@ -53,6 +53,7 @@ def test_one_commit_and_a_clean_status(tmp_path: Path) -> None:
     log = _git(tmp_path, "log", "--all", "--format=%an <%ae> %ct %D: %B")
     assert log.strip() == "Snapshot <snapshot@example.invalid> 946684800 HEAD -> main: Snapshot"
     _git(tmp_path, "fsck", "--strict")
+    assert len([name for name in single_commit_repository(TREE) if "objects" in name]) == 2
     assert _git(tmp_path, "remote") == _git(tmp_path, "reflog") == ""
 
 

@@ -64,9 +64,10 @@ def test_globs_are_gits_own(work: Any) -> None:
 
 def test_root_is_literal_and_removed(work: Any) -> None:
     """A project in a subdirectory sees its own names, also if it looks like a glob."""
-    work.commit({"[ab]/p/x.md": "1", "a/p/y.md": "2"})
+    work.commit({"[ab]/p/x.md": "1", "a/p/y.md": "2", "c\\d/p/z.md": "3"})
     assert _paths(work, "p/**", root="[ab]") == ["p/x.md"]
     assert _paths(work, "**", root="a/") == ["p/y.md"]
+    assert _paths(work, "p/**", root="c\\d") == ["p/z.md"]
 
 
 @pytest.mark.parametrize("glob", ["", "/etc/*", "../x", "a/../b"])

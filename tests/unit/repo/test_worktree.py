@@ -81,8 +81,9 @@ def test_a_split_index_and_a_file_monitor(work: Any) -> None:
     work.git("config", "core.fsmonitor", str(monitor))
     (work.path / "ran").unlink(missing_ok=True)
     before = sorted(path.name for path in (work.path / ".git").iterdir())
-    work.write("prompts/a.md", "edited\n")
-    with open_tree(work.locate(), Subject.parse("WORKTREE"), paths=[":(top)prompts"]) as view:
+    for name in ("prompts/a.md", "agent/main.py", "readme"):
+        work.write(name, "edited\n")
+    with open_tree(work.locate(), Subject.parse("WORKTREE"), paths=[":(top)"]) as view:
         assert view.read_text("prompts/a.md") == "edited\n"
     assert not (work.path / "ran").exists()
     assert sorted(path.name for path in (work.path / ".git").iterdir()) == before
@@ -110,15 +111,24 @@ def test_same_size_edit_in_the_same_instant(work: Any) -> None:
     """A copy of the index must keep its age, or git believes a stale entry."""
     work.git("config", "core.trustctime", "false")
     path = work.write("racy", "aaaa")
+    stamp = (work.path / ".git/index").stat().st_mtime - 100
+    os.utime(path, (stamp, stamp))
     work.git("add", "racy")
-    stamp = (work.path / ".git/index").stat().st_mtime_ns
-    os.utime(path, ns=(stamp, stamp))
-    work.git("update-index", "--refresh")
-    os.utime(work.path / ".git/index", ns=(stamp, stamp))
+    os.utime(work.path / ".git/index", (stamp, stamp))
     path.write_text("bbbb")
-    os.utime(path, ns=(stamp, stamp))
+    os.utime(path, (stamp, stamp))
     with open_tree(work.locate(), Subject.parse("WORKTREE"), paths=[":(top)"]) as view:
         assert view.read_text("racy") == "bbbb"
+
+
+def test_a_file_where_an_unseen_directory_was(work: Any) -> None:
+    """The pathspec matches the new file but not what it replaces."""
+    work.commit({"x.md/inner": "x"})
+    (work.path / "x.md/inner").unlink()
+    (work.path / "x.md").rmdir()
+    work.write("x.md", "a file now\n")
+    entries = work.entries("WORKTREE", ["*.md"])
+    assert [entry.path for entry in entries] == ["x.md"]
 
 
 def test_autocrlf(work: Any) -> None:
@@ -127,6 +137,7 @@ def test_autocrlf(work: Any) -> None:
     work.git("config", "core.safecrlf", "true")
     work.write("prompts/a.md", "be brief\r\n")
     work.write("prompts/new.md", "new\r\n")
+    work.write("prompts/unix.md", "new\n")
     with open_tree(work.locate(), Subject.parse("WORKTREE"), paths=[":(top)"]) as view:
         assert view.read_text("prompts/a.md") == "be brief\n"
         assert view.read_text("prompts/new.md") == "new\n"

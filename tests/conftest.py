@@ -1,0 +1,62 @@
+"""What every test shares: the command as a user calls it, and a clean git environment."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(sys.executable).parent / "evalgate"
+
+
+def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Return the environment without git's, evalgate's and any key."""
+    kept = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("GIT_", "EVALGATE_", "GITHUB_", "CI"))
+        and not name.endswith(("_KEY", "_TOKEN"))
+    }
+    identity = {
+        "GIT_AUTHOR_NAME": "T",
+        "GIT_AUTHOR_EMAIL": "t@example.invalid",
+        "GIT_COMMITTER_NAME": "T",
+        "GIT_COMMITTER_EMAIL": "t@example.invalid",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_CONFIG_NOSYSTEM": "1",
+    }
+    return {**kept, **identity, **(extra or {})}
+
+
+@pytest.fixture
+def git_environment() -> dict[str, str]:
+    """An environment in which git reads no user's configuration and commits as T."""
+    return clean_environment()
+
+
+Evalgate = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@pytest.fixture
+def evalgate() -> Evalgate:
+    """Run the installed command and return what it printed."""
+
+    def call(
+        *arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None, stdin: str = ""
+    ) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [str(SCRIPT), *map(str, arguments)],
+            cwd=cwd,
+            env=clean_environment(env),
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=180,
+            check=False,
+        )
+
+    return call

@@ -1,0 +1,196 @@
+"""A scripted model on loopback, and a small project of somebody who uses evalgate."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import evalgate as package
+
+HARNESS = Path(package.__file__).parent / "demo" / "harness"
+
+CONFIG = """
+[harness.parts]
+prompt = ["agent/prompts/*.md"]
+tools = ["agent/tools.json"]
+code = ["agent/agent.py"]
+
+[models.main]
+id = "scripted-1"
+upstream = "env:SCRIPTED_URL"
+
+[agent]
+command = [
+    "python3", "{harness_dir}/agent/agent.py", "--mode", "rewrite", "--dialect", "openai",
+    "--model", "{model}", "--instruction-file", "{instruction_file}",
+]
+
+[suite]
+trials = 3
+"""
+
+TEST_SH = """#!/bin/sh
+logs="${EVALGATE_LOGS:-/logs}/verifier"; mkdir -p "$logs"
+if python3 -I -m unittest discover -v -s "${EVALGATE_TESTS:-/tests}" -p 'test_*.py'
+then reward=1; else reward=0; fi
+echo "$reward" > "$logs/reward.txt"
+"""
+
+Answer = Callable[[dict[str, Any]], tuple[int, str]]
+Evalgate = Callable[..., subprocess.CompletedProcess[str]]
+
+
+@dataclass
+class Scripted:
+    """A scripted OpenAI-compatible model: ``answer`` maps a request to status and text."""
+
+    url: str
+    answer: Answer
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+    usage: dict[str, int] = field(
+        default_factory=lambda: {"prompt_tokens": 100, "completion_tokens": 20}
+    )
+
+
+def fenced(code: str) -> str:
+    return f"```python\n{code}```"
+
+
+def right_unless_told(request: dict[str, Any]) -> tuple[int, str]:
+    """Fix the bug, unless the system prompt says WRONG."""
+    system, user = request["messages"][0]["content"], request["messages"][-1]["content"]
+    name = "double" if "double" in user else "triple"
+    factor = {"double": 2, "triple": 3}[name]
+    if "WRONG" in system:
+        factor += 40
+    return 200, fenced(f"def {name}(n):\n    return n * {factor}\n")
+
+
+@pytest.fixture
+def scripted() -> Iterator[Scripted]:
+    """Serve a scripted model on loopback."""
+    state = Scripted(url="", answer=right_unless_told)
+    lock = threading.Lock()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self) -> None:
+            request = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            with lock:
+                state.requests.append(request)
+                state.headers.append({k.lower(): v for k, v in self.headers.items()})
+            status, text = state.answer(request)
+            body: dict[str, Any] = {"error": {"message": text}}
+            if status == 200:
+                message = {"role": "assistant", "content": text}
+                body = {
+                    "model": "scripted-1",
+                    "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+                    "usage": state.usage,
+                }
+            data = json.dumps(body).encode()
+            self.send_response(status)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_: object) -> None:
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    state.url = f"http://127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield state
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@dataclass
+class Repo:
+    """A git repository of a user."""
+
+    path: Path
+    environment: dict[str, str]
+
+    def git(self, *arguments: str, cwd: Path | None = None) -> str:
+        done = subprocess.run(
+            ["git", *arguments],
+            cwd=cwd or self.path,
+            env=self.environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout.strip()
+
+    def write(self, name: str, text: str) -> None:
+        path = self.path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def commit(self, message: str) -> str:
+        self.git("add", "-A")
+        self.git("commit", "-qm", message)
+        return self.git("rev-parse", "HEAD")
+
+
+def write_task(repo: Repo, name: str, factor: int, checks: Sequence[str] = ()) -> None:
+    folder = f"tasks/{name}"
+    listed = ", ".join(['{ type = "only_expected_files" }', *checks])
+    repo.write(
+        f"{folder}/task.toml",
+        f'[task]\nname = "{name}"\n[agent]\ntimeout_sec = 30\n[metadata.evalgate]\n'
+        f'expected_files = ["{name}.py"]\n'
+        f'expected_tests = ["test_{name}.T.test_it"]\nchecks = [{listed}]\n',
+    )
+    repo.write(f"{folder}/instruction.md", f"In `{name}.py`, {name}(2) should be {2 * factor}.\n")
+    workspace = f"{folder}/environment/workspace"
+    repo.write(f"{workspace}/{name}.py", f"def {name}(n):\n    return n + 40\n")
+    repo.write(f"{folder}/tests/test.sh", TEST_SH)
+    repo.write(
+        f"{folder}/tests/test_{name}.py",
+        "import os, sys, unittest\nsys.path.append(os.getcwd())\n"
+        f"from {name} import {name}\n"
+        "class T(unittest.TestCase):\n    def test_it(self):\n"
+        f"        self.assertEqual({name}(2), {2 * factor})\n",
+    )
+
+
+@pytest.fixture
+def repo(tmp_path: Path, git_environment: dict[str, str]) -> Repo:
+    """A repository with an agent, two tasks and a configuration, in an oddly named folder."""
+    made = Repo(path=tmp_path / "a project é", environment=git_environment)
+    made.path.mkdir()
+    made.git("init", "-q", "-b", "main")
+    for name in ("agent.py", "tools.json", "prompts/rewrite.md", "prompts/shell.md"):
+        made.write(f"agent/{name}", (HARNESS / name).read_text())
+    made.write("evalgate.toml", CONFIG)
+    made.write("README.md", "A project.\n")
+    write_task(made, "double", 2)
+    write_task(made, "triple", 3)
+    made.commit("An agent and its tasks")
+    return made
+
+
+@pytest.fixture
+def recorded(repo: Repo, scripted: Scripted, evalgate: Evalgate) -> Repo:
+    """The same repository with recordings and a baseline of its harness committed."""
+    env = {"SCRIPTED_URL": scripted.url}
+    done = evalgate("run", "--record", cwd=repo.path, env=env)
+    assert done.returncode == 0, done.stderr
+    done = evalgate("baseline", "accept", cwd=repo.path)
+    assert done.returncode == 0, done.stderr
+    repo.commit("Recordings and baseline")
+    return repo

@@ -1,0 +1,219 @@
+"""`evalgate gate`: every decision that committed evidence can lead to."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+
+def verdict(repo) -> dict:
+    return json.loads((repo.path / ".evalgate" / "verdict.json").read_text())
+
+
+def page(repo) -> str:
+    return (repo.path / ".evalgate" / "verdict.md").read_text()
+
+
+def edit_and_record(repo, scripted, evalgate, prompt: str) -> None:
+    repo.write("agent/prompts/rewrite.md", prompt)
+    env = {"SCRIPTED_URL": scripted.url}
+    done = evalgate("run", "--record", cwd=repo.path, env=env)
+    assert done.returncode == 0, done.stderr
+    repo.commit(f"Edit the prompt: {prompt}")
+
+
+def test_an_unchanged_harness_is_nothing_to_judge(recorded, evalgate):
+    """Another commit, a dirty README: exit 0."""
+    recorded.write("README.md", "More words.\n")
+    assert evalgate("gate", cwd=recorded.path).returncode == 0
+    recorded.commit("words")
+    done = evalgate("gate", cwd=recorded.path)
+    assert done.returncode == 0, done.stderr
+    assert verdict(recorded)["decision"] == "nothing to judge"
+
+
+def test_a_prompt_that_hurts_is_blocked_with_the_reason(recorded, scripted, evalgate, tmp_path):
+    """Exit 1; the page names the part, the task, the failing check and the diff; also in a clone."""
+    edit_and_record(recorded, scripted, evalgate, "Be WRONG.\n")
+    done = evalgate("gate", cwd=recorded.path)
+    assert done.returncode == 1, done.stderr + done.stdout
+    assert done.stdout.startswith("<!-- evalgate:v1 -->\n> [!CAUTION]\n> **Regression.**")
+    text = page(recorded)
+    assert "100 % → 0 %" in text
+    assert "**prompt**: agent/prompts/rewrite.md +1 -1" in text
+    assert "+Be WRONG." in text
+    assert "hidden tests 3/3 → 0/3" in text
+    assert "-    return n * 2\n+    return n * 42" in text
+    found = verdict(recorded)
+    assert (found["decision"], found["exit_code"], found["evidence"]) == ("regression", 1, "regraded")
+    assert found["parts_changed"] == ["prompt"]
+    clone = tmp_path / "clone"
+    recorded.git("clone", "-q", str(recorded.path), str(clone))
+    again = evalgate("gate", cwd=clone)
+    assert again.returncode == 1, again.stderr
+    assert json.loads((clone / ".evalgate/verdict.json").read_text())["tasks"] == found["tasks"]
+
+
+def test_a_harmless_edit_passes(recorded, scripted, evalgate):
+    """No detectable change, with the interval and what it does not exclude."""
+    edit_and_record(recorded, scripted, evalgate, "Fix the bug, please.\n")
+    done = evalgate("gate", cwd=recorded.path)
+    assert done.returncode == 0, done.stderr
+    assert verdict(recorded)["decision"] == "pass"
+    assert "90 % interval" in done.stdout
+    assert "is not excluded" in done.stdout
+
+
+def test_a_better_prompt_is_an_improvement(repo, scripted, evalgate):
+    """From all wrong to all right; the task that passes for the first time is named."""
+    repo.write("agent/prompts/rewrite.md", "Be WRONG.\n")
+    env = {"SCRIPTED_URL": scripted.url}
+    assert evalgate("run", "--record", cwd=repo.path, env=env).returncode == 0
+    assert evalgate("baseline", "accept", cwd=repo.path).returncode == 0
+    repo.commit("baseline")
+    edit_and_record(repo, scripted, evalgate, "Be right.\n")
+    done = evalgate("gate", cwd=repo.path)
+    assert done.returncode == 0
+    assert verdict(repo)["decision"] == "improved"
+    assert "passes for the first time" in done.stdout
+
+
+def test_an_unrecorded_edit_is_stale(recorded, evalgate):
+    """Exit 7 with the command that measures it."""
+    recorded.write("agent/prompts/rewrite.md", "Unmeasured.\n")
+    done = evalgate("gate", cwd=recorded.path)
+    assert done.returncode == 7
+    assert "This edit is not measured" in done.stdout
+    assert "evalgate run --record" in done.stdout
+
+
+def test_edit_record_accept_commit_works(recorded, scripted, evalgate):
+    """Recordings made of a dirty work tree are those of the commit that follows."""
+    edit_and_record(recorded, scripted, evalgate, "Fix it well.\n")
+    assert evalgate("baseline", "accept", cwd=recorded.path).returncode == 0
+    recorded.commit("baseline")
+    assert evalgate("gate", cwd=recorded.path).returncode == 0
+    assert evalgate("replay", cwd=recorded.path).returncode == 0
+    recorded.write("README.md", "x\n")
+    recorded.commit("unrelated")
+    assert evalgate("gate", "--base", "HEAD~3", cwd=recorded.path).returncode == 0
+
+
+def test_a_run_made_here_is_evidence_when_nothing_is_recorded(recorded, scripted, evalgate):
+    """Without recordings the gate takes the live trials of the same digests made here."""
+    recorded.write("agent/prompts/rewrite.md", "Be WRONG.\n")
+    env = {"SCRIPTED_URL": scripted.url}
+    assert evalgate("run", cwd=recorded.path, env=env).returncode == 0
+    done = evalgate("gate", cwd=recorded.path)
+    assert done.returncode == 1
+    assert verdict(recorded)["evidence"] == "measured"
+
+
+def test_a_live_gate_makes_its_own_trials(recorded, scripted, evalgate):
+    """--live runs the head now."""
+    recorded.write("agent/prompts/rewrite.md", "Be WRONG.\n")
+    recorded.commit("edit")
+    scripted.requests.clear()
+    done = evalgate("gate", "--live", cwd=recorded.path, env={"SCRIPTED_URL": scripted.url})
+    assert done.returncode == 1, done.stderr
+    assert len(scripted.requests) == 6
+
+
+def test_without_a_baseline_the_way_to_one_is_shown(repo, scripted, evalgate):
+    """Exit 3 with commands."""
+    repo.write("agent/prompts/rewrite.md", "x\n")
+    done = evalgate("gate", cwd=repo.path)
+    assert done.returncode == 3
+    assert "evalgate baseline accept" in done.stdout
+
+
+def test_first_adoption_is_said(repo, evalgate):
+    """The first commit has nothing to compare with."""
+    done = evalgate("gate", cwd=repo.path)
+    assert done.returncode == 3
+    assert "first commit" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("act", ["edit", "delete"])
+def test_a_touched_baseline_voids_the_verdict(recorded, scripted, evalgate, act):
+    """Exit 6 names the file."""
+    edit_and_record(recorded, scripted, evalgate, "Be WRONG.\n")
+    (path,) = (recorded.path / "baselines").glob("*.toml")
+    if act == "edit":
+        path.write_text(path.read_text().replace('outcome = "passed"', 'outcome = "failed"'))
+    else:
+        path.unlink()
+    recorded.commit("cheat")
+    done = evalgate("gate", "--base", "HEAD~2", cwd=recorded.path)
+    assert done.returncode == 6, done.stderr
+    assert path.name in done.stdout
+
+
+def test_an_author_can_not_choose_trials(recorded, scripted, evalgate):
+    """With recordings taken away the rest is not judged."""
+    edit_and_record(recorded, scripted, evalgate, "Be WRONG.\n")
+    next((recorded.path / "cassettes").rglob("2.json")).unlink()
+    recorded.commit("chosen")
+    done = evalgate("gate", "--base", "HEAD~2", cwd=recorded.path)
+    assert done.returncode == 7
+    assert "trials 1, 3 are recorded, not 1, 2, 3" in done.stdout
+
+
+def test_the_base_s_tasks_and_policy_judge(recorded, scripted, evalgate):
+    """A change that edits a test and the policy is judged by the base's, and both are named."""
+    edit_and_record(recorded, scripted, evalgate, "Be WRONG.\n")
+    config = (recorded.path / "evalgate.toml").read_text()
+    recorded.write("evalgate.toml", config + "\n[policy]\nsuite_alpha = 0.0\ntask_alpha = 0.0\n")
+    recorded.commit("and the policy")
+    done = evalgate("gate", "--base", "HEAD~2", cwd=recorded.path)
+    assert done.returncode == 1, done.stdout
+    assert "this change edits the policy" in done.stdout
+
+
+def test_a_changed_task_is_incomparable(recorded, scripted, evalgate):
+    """Its old numbers are not compared with new ones; the task is named."""
+    test = recorded.path / "tasks/double/tests/test_double.py"
+    test.write_text(test.read_text() + "\n# changed\n")
+    edit_and_record(recorded, scripted, evalgate, "Be WRONG.\n")
+    evalgate("gate", cwd=recorded.path)
+    by_task = {task["task"]: task["change"] for task in verdict(recorded)["tasks"]}
+    assert by_task["double"] == "incomparable"
+    assert "edits tasks: double" in page(recorded)
+
+
+def test_advisory_exits_with_0_and_keeps_the_code(recorded, scripted, evalgate):
+    """verdict.json says 1."""
+    edit_and_record(recorded, scripted, evalgate, "Be WRONG.\n")
+    assert evalgate("gate", "--advisory", cwd=recorded.path).returncode == 0
+    assert verdict(recorded)["exit_code"] == 1
+
+
+def test_a_template_of_the_project_s_own(recorded, scripted, evalgate):
+    """The base's template renders the page."""
+    config = (recorded.path / "evalgate.toml").read_text()
+    recorded.write("evalgate.toml", config + '\n[report]\ntemplate = "verdict.j2"\n')
+    recorded.write("verdict.j2", "OURS {{ verdict.decision }}\n")
+    recorded.commit("template")
+    recorded.write("README.md", "x\n")
+    recorded.commit("words")
+    assert evalgate("gate", cwd=recorded.path).stdout.strip() == "OURS nothing to judge"
+
+
+def test_json_is_one_document(recorded, evalgate):
+    """stdout is the verdict, and an error has the same envelope."""
+    done = evalgate("--json", "gate", cwd=recorded.path)
+    assert json.loads(done.stdout)["decision"] == "nothing to judge"
+    done = evalgate("--json", "gate", "--base", "nosuch", cwd=recorded.path)
+    assert done.returncode == 2
+    assert json.loads(done.stdout)["error"]["exit_code"] == 2
+
+
+def test_as_a_git_subcommand(recorded, evalgate):
+    """`git evalgate fingerprint` works through the second script."""
+    import sys
+
+    path = f"{Path(sys.executable).parent}:{recorded.environment['PATH']}"
+    recorded.environment["PATH"] = path
+    assert "settings" in recorded.git("evalgate", "fingerprint", "HEAD")

@@ -1,0 +1,63 @@
+"""Samples: trials gathered so that two harnesses can be compared."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from evalgate.core.identity import Conditions, TrialKey
+from evalgate.core.sample import Sample, joint_conditions, sample_of
+from evalgate.core.trial import CheckResult, Evidence, Outcome, Trial
+
+
+def trial(task: str, n: int, outcome: Outcome, *, models: tuple[str, ...] = (), patch: str = "") -> Trial:
+    """Return a trial with one check that decided it."""
+    return Trial(
+        task=task,
+        key=TrialKey(task_digest=f"digest of {task}", fingerprint="f", series="main", n=n),
+        outcome=outcome,
+        checks=(CheckResult(name="hidden tests", outcome=outcome),),
+        conditions=Conditions(sandbox="process", agent="", models=models, checks={task: 1}),
+        evidence=Evidence.MEASURED,
+        patch=patch,
+    )
+
+
+def test_trials_are_grouped_by_task_in_order() -> None:
+    """Whatever order they ended in, rows are by number and tasks by name."""
+    trials = [
+        trial("b", 2, Outcome.FAILED),
+        trial("a", 1, Outcome.PASSED, patch="good", models=("m",)),
+        trial("b", 1, Outcome.PASSED, patch="first"),
+        trial("b", 3, Outcome.PASSED, patch="second"),
+    ]
+    sample = sample_of(trials, fingerprint="f", evidence=Evidence.REPLAYED, recordings=2)
+    assert list(sample.tasks) == ["a", "b"]
+    assert [row.n for row in sample.tasks["b"].rows] == [1, 2, 3]
+    assert sample.tasks["b"].passing_patch == "first"
+    assert sample.tasks["b"].digest == "digest of b"
+    assert (sample.evidence, sample.recordings) == (Evidence.REPLAYED, 2)
+    assert sample.conditions == Conditions(
+        sandbox="process", agent="", models=("m",), checks={"a": 1, "b": 1}
+    )
+
+
+def test_what_errored_is_not_measured(sample: Callable[..., Sample]) -> None:
+    """Errored rows are counted apart and enter no rate, not even of a check."""
+    task = sample(t="ppfee").tasks["t"]
+    assert (task.passed, len(task.measured), len(task.rows)) == (2, 3, 5)
+    assert task.check_passes("hidden tests") == (2, 3)
+    assert task.check_passes("no such check") == (0, 0)
+    assert task.check_names == ("hidden tests",)
+    assert sample(t="ppfee", u="e").errored == 3
+
+
+def test_no_trial_is_an_empty_sample() -> None:
+    """Nothing is made up where nothing was measured."""
+    empty = sample_of([], fingerprint="f", evidence=Evidence.MEASURED)
+    assert (empty.rows, empty.errored, empty.tasks) == ((), 0, {})
+
+
+def test_several_sandboxes_are_all_named() -> None:
+    """Trials of one run in two sandboxes are no one sandbox's trials."""
+    both = [Conditions(sandbox=name, agent="") for name in ("process", "bwrap")]
+    assert joint_conditions(both).sandbox == "bwrap, process"

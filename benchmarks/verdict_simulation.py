@@ -19,10 +19,11 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
-from evalgate.core.statistics import TaskCounts, suite_p_value, task_p_values
+from evalgate.core.counts import TaskCounts
+from evalgate.core.policy import Policy
+from evalgate.core.rule import rule
 
-SUITE_THRESHOLD = 0.04
-TASK_THRESHOLD = 0.01
+POLICY = Policy()
 
 FALSE_BLOCK_GOAL = 0.05
 POWER_GOAL = 0.65
@@ -137,16 +138,14 @@ def one_broke(rates: Sequence[float]) -> list[float]:
 
 def blocks(counts: Sequence[TaskCounts]) -> bool:
     """Apply the one-stage rule."""
-    if suite_p_value(counts, tail="lower") <= SUITE_THRESHOLD:
-        return True
-    return any(p.adjusted <= TASK_THRESHOLD for p in task_p_values(counts).values())
+    return rule(counts, POLICY).worse
 
 
 def share_blocked(
     mix: str, design: Design, edit: Callable[[Sequence[float]], list[float]], experiments: int
 ) -> float:
     """Simulate, and return the share of experiments that the rule blocked."""
-    rng = random.Random(f"{mix} {design} {edit.__name__}")  # noqa: S311
+    rng = random.Random(f"{mix} {design} {edit.__name__}")
     blocked = 0
     for _ in range(experiments):
         before = [MIXES[mix](rng) for _ in range(design.tasks)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -266,7 +267,7 @@ def hook_run(options: Globals, remote: str, url: str) -> int:
     from evalgate.commands.hook import run_hook
 
     del url
-    return run_hook(options.directory, remote, click.get_text_stream("stdin").read())
+    return run_hook(options.directory, remote, sys.stdin.read())
 
 
 @cli.command()

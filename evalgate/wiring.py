@@ -16,7 +16,7 @@ from evalgate.core.task import Task
 from evalgate.gateway.providers import resolve_upstream
 from evalgate.gateway.server import open_gateway
 from evalgate.protocols import SandboxProvider
-from evalgate.runner.trial import Bench
+from evalgate.runner.bench import Bench
 from evalgate.sandboxes.leftovers import remove_leftovers
 from evalgate.sandboxes.providers import resolve
 

@@ -19,8 +19,9 @@ from evalgate.core.task import Task, suite_digest
 from evalgate.core.trial import Evidence, Outcome, Trial
 from evalgate.errors import UsageError
 from evalgate.protocols import SandboxProvider
+from evalgate.runner.bench import Bench
 from evalgate.runner.run import Job, execute
-from evalgate.runner.trial import Bench, live_trial, regraded_trial, replayed_trial
+from evalgate.runner.trial import live_trial, regraded_trial, replayed_trial
 from evalgate.store.runs import RunFolder, RunStore, times
 from evalgate.wiring import Kind, Setup, open_bench
 

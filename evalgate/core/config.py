@@ -16,6 +16,7 @@ from evalgate.errors import UsageError
 #: The tables that make the harness; all others may change without a new fingerprint.
 HASHED = ("harness", "models", "agent", "sandbox")
 
+_TABLES = (*HASHED, "suite", "policy", "budget", "hook", "report")
 _DIALECTS = ("", "anthropic", "openai-chat")
 
 #: The upstream that runs on this machine: it costs nothing, and that is known.
@@ -87,27 +88,29 @@ def load_config(source: Source, *, below: tuple[str, ...]) -> Config | None:
             return None
         data = data[name]
     top = Reader(data, source, below)
-    harness = _harness(top.table("harness"))
+    tables = {name: top.table(name) for name in _TABLES}
+    top.done()  # a table with a typing error must not look like a missing one
+    harness = _harness(tables["harness"])
     models = top.named("models", _model)
     if not models:
         raise top.error("name at least one model", "models", hint="[models.main] id = …")
-    suite, sandbox = top.table("suite"), top.table("sandbox")
-    budget, hook, report = top.table("budget"), top.table("hook"), top.table("report")
+    suite, sandbox, budget = tables["suite"], tables["sandbox"], tables["budget"]
+    hook, report = tables["hook"], tables["report"]
     config = Config(
         source=source.name,
         harness=harness,
         models=models,
-        agent=_agent(top.table("agent")),
+        agent=_agent(tables["agent"]),
         suite=suite.texts("tasks", ["tasks/*"]),
         trials=suite.integer("trials", 5, low=1),
         sandbox=sandbox.text("use", "auto"),
-        policy=_policy(top.table("policy")),
+        policy=_policy(tables["policy"]),
         budget_usd=budget.number("usd") if budget.has("usd") else None,
         hook_on_stale=hook.choice("on_stale", "warn", ("warn", "block")),
         template=report.text("template", ""),
         settings=b"",
     )
-    for reader in (suite, sandbox, budget, hook, report, top):
+    for reader in (suite, sandbox, budget, hook, report):
         reader.done()
     return replace(config, settings=_settings(top.raw))
 

@@ -18,6 +18,8 @@ from evalgate.errors import UsageError
 
 T = TypeVar("T")
 
+_HINT = "the README lists every key with its type"
+
 _HEADER = re.compile(r"^\s*\[{1,2}\s*([^\]]+?)\s*\]{1,2}\s*(#.*)?$")
 _KEY = re.compile(r"^\s*([A-Za-z0-9_.\-\"' ]+?)\s*=")
 
@@ -101,7 +103,7 @@ class Reader:
             raise self.error("must be a table")
         self.raw: Mapping[str, Any] = table
 
-    def error(self, problem: str, key: str | None = None, *, hint: str = "") -> UsageError:
+    def error(self, problem: str, key: str | None = None, *, hint: str = _HINT) -> UsageError:
         """Return an error that names file, line and key."""
         full = self.path if key is None else (*self.path, key)
         dotted = ".".join(full) or "the file"

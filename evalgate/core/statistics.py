@@ -8,11 +8,11 @@ Two arms are compared throughout: *base* (before the edit) and *head* (after it)
 """
 
 import math
-from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 from typing import Literal
+
+from evalgate.core.counts import TaskCounts, head_ways
 
 _ALPHA = 0.05
 """Error allowed on each side of an interval, which makes it a 90 % interval."""
@@ -25,74 +25,12 @@ _RULE_OF_THREE = -math.log(_ALPHA)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TaskCounts:
-    """How often one task passed in each arm; the arms may differ in their number of runs.
-
-    Runs that could not be measured (a provider's timeout, a broken sandbox) are not failures
-    and do not belong in these counts.
-
-    Raises:
-        ValueError: unless ``0 <= passed <= runs`` in both arms.
-
-    """
-
-    task: str
-    base_passed: int
-    base_runs: int
-    head_passed: int
-    head_runs: int
-
-    def __post_init__(self) -> None:
-        """Refuse counts that no experiment can give."""
-        for arm, passed, runs in (
-            ("base", self.base_passed, self.base_runs),
-            ("head", self.head_passed, self.head_runs),
-        ):
-            if not 0 <= passed <= runs:
-                message = f"task {self.task!r}: {arm} passed {passed} of {runs} runs"
-                raise ValueError(message)
-
-    @property
-    def base_rate(self) -> float | None:
-        """Share of base runs that passed, in [0, 1]; None when there were none."""
-        return self.base_passed / self.base_runs if self.base_runs else None
-
-    @property
-    def head_rate(self) -> float | None:
-        """Share of head runs that passed, in [0, 1]; None when there were none."""
-        return self.head_passed / self.head_runs if self.head_runs else None
-
-    @property
-    def comparable(self) -> bool:
-        """Whether both arms ran the task at least once."""
-        return self.base_runs > 0 and self.head_runs > 0
-
-    @property
-    def passed(self) -> int:
-        """Passes of both arms together."""
-        return self.base_passed + self.head_passed
-
-    @property
-    def runs(self) -> int:
-        """Runs of both arms together."""
-        return self.base_runs + self.head_runs
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Difference:
     """Head minus base, as a share (-0.15 is fifteen points down), with its 90 % interval."""
 
     point: float
     low: float
     high: float
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskP:
-    """One task's evidence that it got worse: alone, and adjusted for looking at every task."""
-
-    raw: float
-    adjusted: float
 
 
 def suite_p_value(counts: Sequence[TaskCounts], *, tail: Literal["lower", "upper"]) -> float:
@@ -180,51 +118,6 @@ def drop_not_excluded(difference: Difference) -> float:
     return max(0.0, -difference.low)
 
 
-def task_p_values(counts: Sequence[TaskCounts]) -> dict[str, TaskP]:
-    """Each task's evidence that head got worse, raw and adjusted for the number of tasks.
-
-    Raw is Fisher's exact one-sided p. Adjusted is the step-down min-P of Westfall and Young
-    (1993) with the exact discrete null law of every task, as in Tarone (1990): a task too small
-    to ever reach a p costs the others nothing. Flagging every task with an adjusted p <= a flags
-    an unchanged task in at most a share a of all comparisons.
-
-    Args:
-        counts: one entry per task, in any order.
-
-    Returns:
-        One entry per task, in the order given. A task with an arm that never ran gets 1 and 1.
-
-    Raises:
-        ValueError: when a task is named twice.
-
-    """
-    if len({count.task for count in counts}) != len(counts):
-        message = "a task is named twice"
-        raise ValueError(message)
-    ladders: dict[tuple[int, int, int], list[float]] = {}
-    for count in counts:
-        cell = (count.base_runs, count.head_runs, count.passed)
-        if cell not in ladders:
-            ladders[cell] = _attainable_p_values(*cell)
-    ladder_of = {
-        count.task: ladders[count.base_runs, count.head_runs, count.passed] for count in counts
-    }
-    raw = {
-        count.task: ladder_of[count.task][
-            count.head_passed - max(0, count.passed - count.base_runs)
-        ]
-        for count in counts
-    }
-    adjusted: dict[str, float] = {}
-    reached = 0.0
-    open_tasks = sorted(raw, key=lambda task: (raw[task], task))
-    for position, task in enumerate(open_tasks):
-        ladders_left = (ladder_of[other] for other in open_tasks[position:])
-        reached = max(reached, raw[task], _chance_of_any(raw[task], ladders_left))
-        adjusted[task] = reached
-    return {task: TaskP(raw=raw[task], adjusted=adjusted[task]) for task in raw}
-
-
 def about_more_runs(counts: Sequence[TaskCounts], margin: float) -> int | None:
     """About how many more runs would probably decide, if the difference stayed as it is.
 
@@ -282,27 +175,9 @@ def _swapped(count: TaskCounts) -> TaskCounts:
     )
 
 
-def _head_ways(base_runs: int, head_runs: int, passed: int) -> list[int]:
-    """In how many ways `passed` passes put k of them in head, k from its least to its most."""
-    return [
-        math.comb(head_runs, k) * math.comb(base_runs, passed - k)
-        for k in range(max(0, passed - base_runs), min(head_runs, passed) + 1)
-    ]
-
-
 def _head_law(base_runs: int, head_runs: int, passed: int) -> list[float]:
     total = math.comb(base_runs + head_runs, passed)
-    return [ways / total for ways in _head_ways(base_runs, head_runs, passed)]
-
-
-def _attainable_p_values(base_runs: int, head_runs: int, passed: int) -> list[float]:
-    """Every one-sided Fisher p this task could give, ascending.
-
-    Cumulated as integers and divided once, which Python rounds correctly: equal p-values of
-    different tasks are equal floats, so comparing them needs no tolerance.
-    """
-    total = math.comb(base_runs + head_runs, passed)
-    return [ways / total for ways in accumulate(_head_ways(base_runs, head_runs, passed))]
+    return [ways / total for ways in head_ways(base_runs, head_runs, passed)]
 
 
 def _convolve(left: Sequence[float], right: Sequence[float]) -> list[float]:
@@ -313,18 +188,6 @@ def _convolve(left: Sequence[float], right: Sequence[float]) -> list[float]:
             sofar + weight * value for sofar, value in zip(total[shift:end], left, strict=True)
         ]
     return total
-
-
-def _chance_of_any(p: float, ladders: Iterable[Sequence[float]]) -> float:
-    """Chance that at least one unchanged task gives a p-value of at most `p`."""
-    if p >= 1:
-        return 1.0
-    logs = []
-    for ladder in ladders:
-        rung = bisect_right(ladder, p)
-        if rung:
-            logs.append(math.log1p(-ladder[rung - 1]))
-    return -math.expm1(math.fsum(logs))
 
 
 def _total_runs(tasks: Sequence[TaskCounts]) -> tuple[int, int]:

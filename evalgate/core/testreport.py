@@ -21,7 +21,7 @@ def passed_tests(output: str) -> frozenset[str]:
     ends = [*(header.start() for header in headers[1:]), len(body)]
     found: set[str] = set()
     denied: set[str] = set()
-    for header, end in zip(headers, ends, strict=True):
+    for header, end in zip(headers, ends, strict=False):  # without a header there is one end
         statuses = _STATUS.findall(body[header.end() : end])
         if statuses:
             kind = found if statuses[-1] == "ok" else denied

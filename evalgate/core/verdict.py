@@ -7,18 +7,14 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
+from evalgate.core.counts import TaskCounts
 from evalgate.core.decision import EXIT_CODES, Decision
 from evalgate.core.identity import FORMAT
 from evalgate.core.json import Json
 from evalgate.core.policy import Policy
+from evalgate.core.rule import rule
 from evalgate.core.sample import Sample, TaskSample
-from evalgate.core.statistics import (
-    Difference,
-    TaskCounts,
-    pass_rate_difference,
-    suite_p_value,
-    task_p_values,
-)
+from evalgate.core.statistics import Difference, pass_rate_difference
 from evalgate.core.trial import Outcome
 from evalgate.errors import ExitCode
 
@@ -151,11 +147,9 @@ def judge(base: Sample, head: Sample, policy: Policy, *, doubts: Sequence[str] =
 
 
 def _decide(blank: Verdict, counts: Sequence[TaskCounts], policy: Policy) -> Verdict:
-    worse = suite_p_value(counts, tail="lower")
-    better = suite_p_value(counts, tail="upper")
-    tasks = task_p_values(counts)
+    ruling = rule(counts, policy)
+    tasks, broken = ruling.tasks, ruling.broken
     difference = pass_rate_difference(counts)
-    broken = {name for name, p in tasks.items() if p.adjusted <= policy.task_alpha}
     changes = tuple(
         replace(
             change,
@@ -169,16 +163,16 @@ def _decide(blank: Verdict, counts: Sequence[TaskCounts], policy: Policy) -> Ver
         blank,
         changes=tuple(sorted(changes, key=lambda c: (order.index(c.change), c.p or 0.0, c.task))),
         difference=difference,
-        p_worse=worse,
-        p_better=better,
+        p_worse=ruling.p_worse,
+        p_better=ruling.p_better,
     )
     rates = f"{_rate(counts, 'base')} → {_rate(counts, 'head')} ({points(difference)})"
-    if worse <= policy.suite_alpha or broken:
+    if ruling.worse:
         named = f"; broken: {', '.join(sorted(broken))}" if broken else ""
         does = "lowers the pass rate" if difference.point < 0 else "breaks a task"
         sentence = f"Merging this {does}: {rates}{named}."
         return replace(judged, decision=Decision.REGRESSION, sentence=sentence)
-    if better <= policy.suite_alpha:
+    if ruling.better:
         sentence = f"Merging this raises the pass rate: {rates}."
         return replace(judged, decision=Decision.IMPROVED, sentence=sentence)
     excluded = max(0.0, -difference.low) * 100

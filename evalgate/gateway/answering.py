@@ -69,7 +69,7 @@ class Answering:
         if turn and not self._route.reserve(self._slot):
             return await self._limit(capture)
         try:
-            if self._route.spec.mode is Mode.REPLAY:
+            if self._route.spec.mode is not Mode.LIVE:
                 return await self._replay(capture)
             return await self._live(capture, body)
         finally:
@@ -78,6 +78,7 @@ class Answering:
     async def fail(self, error: Exception) -> web.StreamResponse:
         """Answer after an error of our own: the trial was not measured, and its witness says so."""
         message = f"evalgate: the gateway failed: {type(error).__name__}: {error}"
+        message = self._route.redactor.text(message)
         request = keyed(self._dialect, "POST", self._path, b"", redactor=Redactor({}), places={})
         capture = self._capture(request)
         status = HTTPStatus.INTERNAL_SERVER_ERROR
@@ -85,7 +86,11 @@ class Answering:
 
     async def _replay(self, capture: Capture) -> web.StreamResponse:
         tape = self._route.tape
-        exchange = tape.play(capture.request.key) if tape else None
+        exchange = None
+        if tape is not None and self._route.spec.mode is Mode.PLUMBING:
+            exchange = tape.play_next()
+        elif tape is not None:
+            exchange = tape.play(capture.request.key)
         if exchange is None:
             miss = self._route.miss(capture.request, explain)
             return self._plain(HTTPStatus.BAD_REQUEST, f"replay diverged: {miss.sentence}")

@@ -85,6 +85,12 @@ class ReplayTape:
         self._played.add(index)
         return self.exchanges[index]
 
+    def play_next(self) -> Exchange | None:
+        """Return the earliest exchange that was not played, whatever its key."""
+        left = (one for index, one in enumerate(self.exchanges) if index not in self._played)
+        first = next(left, None)
+        return None if first is None else self.play(first.key)
+
     @property
     def played(self) -> frozenset[int]:
         """The indexes of the exchanges that were played."""

@@ -47,6 +47,10 @@ async def respond(request: web.Request, capture: Capture) -> web.StreamResponse:
             status=capture.status, headers=capture.headers, body=body
         )
         return await _sent(request, response, capture)
+    if not capture.status:
+        # The agent left before the provider had answered anything.
+        cut(request)
+        return web.Response()
     response = _stream(request, capture)
     try:
         await response.prepare(request)

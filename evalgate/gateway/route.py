@@ -24,10 +24,15 @@ GRACE_SECONDS = 2.0
 
 
 class Mode(StrEnum):
-    """Whether a model answers, or a cassette."""
+    """Whether a model answers, or a cassette.
+
+    In plumbing a cassette of another harness answers in its order, whatever is asked: this
+    shows that the agent still runs, and measures nothing.
+    """
 
     LIVE = "live"
     REPLAY = "replay"
+    PLUMBING = "plumbing"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -128,7 +133,7 @@ class Route:
         The header gets ``places``, so that a replay elsewhere can move the paths in replies.
         UsageError when the route is a replay, or the file would hold a secret.
         """
-        if self.spec.mode is Mode.REPLAY:
+        if self.spec.mode is not Mode.LIVE:
             raise UsageError("a replay is no recording and can not be sealed")
         self.stop()
         places: Json = dict(self.spec.places)

@@ -50,14 +50,14 @@ class Gateway:
 
     @contextmanager
     def _open_route(self, spec: RouteSpec) -> Iterator[Route]:
-        if spec.mode is Mode.REPLAY and (spec.tape is None or spec.upstreams):
+        if spec.mode is not Mode.LIVE and (spec.tape is None or spec.upstreams):
             raise ValueError("a replay has a tape and no upstream")
         keys = {up.key for up in spec.upstreams.values() if up.key is not None}
         named = {f"provider-key-{n}": key for n, key in enumerate(sorted(keys), start=1)}
         token = secrets.token_urlsafe(_TOKEN_BYTES)
         with ExitStack() as stack:
-            playing = spec.tape is not None and spec.mode is Mode.REPLAY
-            tape = stack.enter_context(open_replay(spec.tape)) if playing and spec.tape else None
+            playing = spec.tape if spec.mode is not Mode.LIVE else None
+            tape = stack.enter_context(open_replay(playing)) if playing else None
             route = Route(
                 spec,
                 base_url=f"http://127.0.0.1:{self.port}/r/{token}",

@@ -24,7 +24,6 @@ class Refusal(StrEnum):
     LIMIT = "limit"
     MODEL = "model"
     UNREACHABLE = "unreachable"
-    TOO_LARGE = "too_large"
     INTERNAL = "internal"
 
 
@@ -130,7 +129,7 @@ def _models(models: Iterable[str | None]) -> tuple[str, ...]:
 
 def _provider_error(exchange: Exchange, reply: Reply) -> str | None:
     refusal = exchange.headers.get(REFUSAL)
-    if refusal in {Refusal.LIMIT, Refusal.TOO_LARGE} or exchange.ending is Ending.CLIENT_GONE:
+    if refusal == Refusal.LIMIT or exchange.ending is Ending.CLIENT_GONE:
         return None
     if refusal is not None:
         return reply.error

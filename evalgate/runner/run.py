@@ -15,7 +15,7 @@ from evalgate.core.trial import Trial
 from evalgate.errors import BudgetReachedError, InterruptedRunError
 from evalgate.gateway.cassette import CassetteFile
 from evalgate.runner.grade import GradingStoppedError
-from evalgate.runner.trial import TrialStoppedError
+from evalgate.runner.stage import TrialStoppedError
 from evalgate.store.runs import RunFolder
 
 _STOPPED = (KeyboardInterrupt, TrialStoppedError, GradingStoppedError)

@@ -2,76 +2,37 @@
 
 from __future__ import annotations
 
-import json
 import threading
-from collections.abc import Mapping
 from contextlib import ExitStack
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import replace
 from typing import Any
 
-from evalgate.core.claim import Claim, claim_of, diff_lines, render_patch
-from evalgate.core.exchange import Witness
-from evalgate.core.files import File, Tree
-from evalgate.core.harness import Harness
+from evalgate.core.claim import Claim, diff_lines, render_patch
 from evalgate.core.identity import Conditions, TrialKey
 from evalgate.core.json import Json
 from evalgate.core.pricing import cost_usd
-from evalgate.core.redaction import Redactor
-from evalgate.core.task import CheckSpec, Task
+from evalgate.core.task import Task
 from evalgate.core.trial import CheckResult, Evidence, Outcome, Signals, Trial
-from evalgate.errors import NotAvailableError
 from evalgate.gateway.cassette import CassetteFile
-from evalgate.gateway.server import Gateway, Mode, Route, RouteSpec
-from evalgate.gateway.upstream import Upstream
+from evalgate.gateway.server import Mode
 from evalgate.gateway.witness import witness_of
 from evalgate.protocols import (
-    Agent,
-    AgentCall,
-    Check,
-    Places,
-    SandboxProvider,
-    Stage,
-    StageResult,
     StageStatus,
 )
-from evalgate.repo.snapshot import single_commit_repository
 from evalgate.runner.artifacts import artifact_folder, cassette_path, write_artifacts
+from evalgate.runner.bench import Bench
 from evalgate.runner.grade import grade, overall
+from evalgate.runner.stage import agent_stage
 from evalgate.runner.work import Work, ended_as_recorded, trouble
 from evalgate.store.runs import RunFolder
 
 _SERIES = "main"
 
 
-class TrialStoppedError(Exception):
-    """The run was interrupted while this trial was under way; it leaves no trace."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Bench:
-    """Everything trials of one harness share; built once and passed down.
-
-    ``upstreams`` is empty in a replay or regrade: there is no provider and no key.
-    """
-
-    harness: Harness
-    agent: Agent
-    provider: SandboxProvider
-    redactor: Redactor
-    upstreams: Mapping[str, Upstream]
-    gateway: Gateway | None
-    checks: Mapping[str, tuple[tuple[CheckSpec, Check], ...]]
-    provenance: Mapping[str, Json] = field(default_factory=dict)
-
-    def on(self, gateway: Gateway) -> Bench:
-        """Return the same bench with a gateway to serve the agent."""
-        return replace(self, gateway=gateway)
-
-
 def live_trial(bench: Bench, task: Task, n: int, run: RunFolder, stop: threading.Event) -> Trial:
     """Let the agent work with a real model, grade its claim, seal the recording."""
     with ExitStack() as stack:
-        route, work = _agent_stage(bench, task, None, stack, stop)
+        route, work = agent_stage(bench, task, Mode.LIVE, None, stack, stop)
         trial, log = _conclude(bench, task, n, work, Evidence.MEASURED, stop)
         sealed = route.seal(
             cassette_path(run, task.id, n),
@@ -94,7 +55,7 @@ def replayed_trial(
 ) -> Trial:
     """Let the agent work against the recording; its time is the recorded one."""
     with ExitStack() as stack:
-        _, work = _agent_stage(bench, task, tape, stack, stop)
+        _, work = agent_stage(bench, task, Mode.REPLAY, tape, stack, stop)
     recorded = ended_as_recorded(_record(tape, "agent"))
     timed = replace(work, seconds=recorded[2])
     trial, log = _conclude(bench, task, n, timed, Evidence.REPLAYED, stop)
@@ -133,76 +94,20 @@ def regraded_trial(
     return replace(trial, cassette=tape.digest, conditions=_recorded_conditions(tape))
 
 
-def _agent_stage(
-    bench: Bench,
-    task: Task,
-    tape: CassetteFile | None,
-    stack: ExitStack,
-    stop: threading.Event,
-) -> tuple[Route, Work]:
-    # The route outlives the sandbox: a recording is sealed after the claim is graded.
-    overlay = {
-        target: bench.harness.files[source]
-        for source, target in bench.harness.config.harness.overlay.items()
-    }
-    with bench.provider.open_sandbox() as sandbox:
-        spec = RouteSpec(
-            mode=Mode.LIVE if tape is None else Mode.REPLAY,
-            upstreams=bench.upstreams,
-            tape=tape,
-            places=_labelled(sandbox.places),
-            max_turns=task.limits.max_turns,
-        )
-        route = stack.enter_context(_gateway(bench).open_route(spec))
-        call = _call(bench, task, sandbox.places, route)
-        stage = Stage(
-            trees={
-                "repo": _workspace(task, overlay),
-                "harness": bench.harness.files,
-                "inbox": {"instruction.md": File(data=task.instruction.encode())},
-            },
-            argv=bench.agent.argv(call),
-            env=bench.agent.environment(call),
-            timeout=task.limits.agent_seconds,
-            host_network=True,
-        )
-        result = sandbox.run(stage, stop)
-    route.stop()
-    if result.status is StageStatus.INTERRUPTED:
-        raise TrialStoppedError
-    if result.status is StageStatus.NOT_FOUND:
-        message = f"the agent program can not be found: {stage.argv[0]}"
-        raise NotAvailableError(message, hint="install it, or mend agent.command")
-    return route, _work(bench, task, result, route.witness(), overlay)
+def plumbing_trial(
+    bench: Bench, task: Task, tape: CassetteFile, stop: threading.Event
+) -> str | None:
+    """Let the agent run against a recording of another harness; say what is broken, if anything.
 
-
-def _work(bench: Bench, task: Task, result: StageResult, witness: Witness, overlay: Tree) -> Work:
-    after = {p: f for p, f in result.trees.get("repo", {}).items() if p not in overlay}
-    before = {p: f for p, f in task.workspace.items() if p not in overlay}
-    complete = result.status not in {StageStatus.TOO_LARGE, StageStatus.ENGINE}
-    claim = claim_of(before, after) if complete else Claim()
-    return Work(
-        status=result.status,
-        exit_code=result.exit_code,
-        seconds=round(result.seconds, 3),
-        claim=_redacted(bench.redactor, claim),
-        witness=witness,
-        log=bench.redactor.data(result.log),
-        log_bytes=result.log_bytes,
-        detail=bench.redactor.text(result.detail),
-    )
-
-
-def _redacted(redactor: Redactor, claim: Claim) -> Claim:
-    changed = {p: replace(f, data=redactor.data(f.data)) for p, f in claim.changed.items()}
-    return Claim(changed=changed, deleted=claim.deleted)
-
-
-def _workspace(task: Task, overlay: Tree) -> dict[str, File]:
-    repository = single_commit_repository(task.workspace)
-    exclude = "".join(f"/{path}\n" for path in sorted(overlay)).encode()
-    hidden = {".git/info/exclude": File(data=exclude)} if overlay else {}
-    return {**task.workspace, **overlay, **repository, **hidden}
+    Nothing is graded and nothing counts.
+    """
+    with ExitStack() as stack:
+        _, work = agent_stage(bench, task, Mode.PLUMBING, tape, stack, stop)
+    if work.status is not StageStatus.EXITED:
+        return f"the agent stage ended with {work.status}"
+    if not work.witness.exchanges:
+        return f"the agent asked its model nothing: {work.last_words}"
+    return f"the agent exited with {work.exit_code}: {work.last_words}" if work.exit_code else None
 
 
 def _conclude(
@@ -266,32 +171,6 @@ def _signals(bench: Bench, task: Task, work: Work) -> Signals:
     )
 
 
-def _call(bench: Bench, task: Task, places: Places, route: Route) -> AgentCall:
-    main = next(iter(bench.harness.config.models.values()))
-    return AgentCall(
-        places=places,
-        instruction=task.instruction,
-        model=main.id,
-        models_json=json.dumps(
-            {
-                model.name: {
-                    "id": model.id,
-                    "parameters": model.parameters,
-                    "base_url": route.base_url,
-                }
-                for model in bench.harness.config.models.values()
-            }
-        ),
-        base_url=route.base_url,
-        max_turns=task.limits.max_turns,
-    )
-
-
-def _labelled(places: Places) -> dict[str, str]:
-    """Return the run-specific paths of a sandbox under the labels they are keyed by."""
-    return {field.name.upper(): getattr(places, field.name) for field in fields(places)}
-
-
 def _header(bench: Bench, task: Task, n: int, conditions: Conditions) -> dict[str, Json]:
     return {
         "fingerprint": bench.harness.fingerprint,
@@ -313,10 +192,3 @@ def _recorded_conditions(tape: CassetteFile) -> Conditions:
 def _record(tape: CassetteFile, name: str) -> dict[str, Any]:
     record: Any = tape.record[name]
     return dict(record)
-
-
-def _gateway(bench: Bench) -> Gateway:
-    if bench.gateway is None:
-        message = "a bench without a gateway can only regrade"
-        raise ValueError(message)
-    return bench.gateway

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -22,6 +24,7 @@ FILES = TEXTS.map(lambda text: File(data=text.encode()))
 PATHS = st.sampled_from(
     ["x", "a/x", "b/x", "dev/null", "d e", "a\nb", '"q"', "t\tb", "é", "\udcff", "--- a/x", "x\r"]
 )
+PIECES = ["--- a/x\n", "+++ b/x\n", "@@ -1 +1 @@\n", "-a\n", "+b\n", " a\n"]
 TREES = st.dictionaries(PATHS, FILES, max_size=4)
 
 
@@ -30,7 +33,7 @@ def tree(**files: str) -> dict[str, File]:
     return {path: File(data=text.encode()) for path, text in files.items()}
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(TREES, TREES)
 @example(tree(x=""), {})
 @example({}, tree(x=""))
@@ -61,14 +64,12 @@ def test_a_patch_for_something_else_is_refused(patch: str) -> None:
         apply_patch(tree(x="a\n"), patch)
 
 
-@settings(max_examples=200)
-@given(st.lists(st.sampled_from(["--- a/x\n", "+++ b/x\n", "@@ -1 +1 @@\n", "-a\n", "+b\n", " a\n"])))
+@settings(max_examples=100)
+@given(st.lists(st.sampled_from(PIECES)))
 def test_any_patch_applies_or_is_refused(lines: list[str]) -> None:
     """A hand-edited patch in a baseline can not bring the program down."""
-    try:
-        apply_patch(tree(x="a\n"), "".join(lines))
-    except ValueError as error:
-        assert str(error)
+    with contextlib.suppress(ValueError):
+        assert set(apply_patch(tree(x="a\n"), "".join(lines))) <= {"x"}
 
 
 def test_what_failed_is_shown_against_what_passed() -> None:

@@ -9,7 +9,9 @@ from evalgate.core.sample import Sample, joint_conditions, sample_of
 from evalgate.core.trial import CheckResult, Evidence, Outcome, Trial
 
 
-def trial(task: str, n: int, outcome: Outcome, *, models: tuple[str, ...] = (), patch: str = "") -> Trial:
+def trial(
+    task: str, n: int, outcome: Outcome, *, models: tuple[str, ...] = (), patch: str = ""
+) -> Trial:
     """Return a trial with one check that decided it."""
     return Trial(
         task=task,

@@ -31,7 +31,9 @@ DOUBLE = "=" * 70
         ("unexpected success", False),
     ],
 )
-@pytest.mark.parametrize("between", [" ... ", "\nWhat it does. ... ", " ... printed\n", " ... \nok\n"])
+@pytest.mark.parametrize(
+    "between", [" ... ", "\nWhat it does. ... ", " ... printed\n", " ... \nok\n"]
+)
 def test_only_ok_is_passed(header: str, status: str, passed: bool, between: str) -> None:
     """Docstrings and prints may stand between a header and its status."""
     output = f"{header}{between}{status}\n\n{RULE}\nRan 1 test in 0.001s\n"
@@ -101,7 +103,10 @@ def test_the_words_of_this_python(tmp_path: Path) -> None:
     }
 
 
-@given(st.text() | st.lists(st.sampled_from(["test_a (t.T)", " ... ", "ok", "\n", "FAIL"])).map("".join))
+@given(
+    st.text()
+    | st.lists(st.sampled_from(["test_a (t.T)", " ... ", "ok", "\n", "FAIL"])).map("".join)
+)
 def test_any_output_can_be_read(output: str) -> None:
     """Whatever a program prints, the answer is a set of names."""
     assert all("." in name for name in passed_tests(output))

@@ -60,7 +60,7 @@ def test_unknown_is_null_and_never_zero() -> None:
 @pytest.mark.parametrize("number", [math.nan, math.inf, -math.inf, "nan", "1", True, [1]])
 def test_what_is_no_measurement_is_refused(number: object) -> None:
     """A NaN makes every comparison false; text and flags are no numbers."""
-    with pytest.raises(ValueError, match="cost_usd is .*, which is no measurement"):
+    with pytest.raises(ValueError, match="which is no measurement"):
         Signals.from_json({"cost_usd": number})
 
 

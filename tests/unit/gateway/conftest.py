@@ -15,11 +15,16 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from hypothesis import settings
 
 from evalgate.core.redaction import Redactor
 from evalgate.gateway.cassette import CassetteFile, read_cassette
 from evalgate.gateway.server import Gateway, Mode, Route, RouteSpec, open_gateway
 from evalgate.gateway.upstream import Upstream
+
+# A busy machine is no failure: examples here parse and write whole files.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 PATH = "/v1/messages"
 KEY = "sk-ant-scripted-0123456789abcdef"
@@ -27,7 +32,10 @@ KEY = "sk-ant-scripted-0123456789abcdef"
 
 @dataclass
 class Said:
-    """One scripted answer; pieces after the first wait for ``gate``; ``cut`` drops the end."""
+    """One scripted answer; pieces after the first wait for ``gate``; ``cut`` drops the end.
+
+    With ``before`` also the head of the answer waits for the gate.
+    """
 
     pieces: list[bytes]
     status: int = 200
@@ -35,6 +43,7 @@ class Said:
     headers: dict[str, str] = field(default_factory=dict)
     gate: threading.Event | None = None
     cut: bool = False
+    before: bool = False
 
 
 @dataclass
@@ -98,6 +107,8 @@ def _handler(scripted: Scripted) -> type[BaseHTTPRequestHandler]:
             body = self.rfile.read(int(self.headers["content-length"]))
             headers = {name.lower(): value for name, value in self.headers.items()}
             said = scripted.next(Heard(self.path, headers, body))
+            if said.before and said.gate is not None:
+                said.gate.wait(10)
             self.send_response(said.status)
             self.send_header("content-type", said.content_type)
             self.send_header("transfer-encoding", "chunked")

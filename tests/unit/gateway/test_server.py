@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import http.client
 import socket
 import threading
 import time
@@ -345,6 +346,29 @@ def test_stop_cuts_what_does_not_end(wire):
     gate.set()
     asking.join()
     assert exchange.ending is Ending.CLIENT_GONE
+
+
+def test_an_agent_that_was_stopped_before_any_answer(wire):
+    """Its request is recorded without one, and a replay gives none."""
+    gate = threading.Event()
+    wire.scripted.say(b"", b"late", gate=gate, before=True)
+    with wire.live() as route:
+        asking = threading.Thread(target=_ask_in_vain, args=(wire, route))
+        asking.start()
+        while not wire.scripted.heard:
+            time.sleep(0.01)
+        tape = wire.sealed(route)
+        gate.set()
+        asking.join()
+    assert (tape.exchanges[0].ending, tape.exchanges[0].status) == (Ending.CLIENT_GONE, 0)
+    with wire.replay(tape) as route:
+        _ask_in_vain(wire, route)
+        assert route.witness().unused == 0
+
+
+def _ask_in_vain(wire, route):
+    with pytest.raises((http.client.HTTPException, OSError)):
+        wire.post(route, wire.asked())
 
 
 def test_the_witness_of_a_tool_loop(wire):

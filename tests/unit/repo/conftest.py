@@ -23,11 +23,11 @@ class Work:
     clock: int = 1_700_000_000
     environ: dict[str, str] = field(default_factory=dict)
 
-    def git(self, *args: str, input: bytes = b"", ok: Sequence[int] = (0,)) -> str:
+    def git(self, *args: str, ok: Sequence[int] = (0,)) -> str:
         """Run git here and return its output as text."""
         env = {**os.environ, **self.environ}
         done = subprocess.run(
-            ["git", *args], cwd=self.path, env=env, input=input, capture_output=True, check=False
+            ["git", *args], cwd=self.path, env=env, capture_output=True, check=False
         )
         assert done.returncode in ok, done.stderr.decode("utf-8", "replace")
         return done.stdout.decode("utf-8", "surrogateescape").rstrip("\n")

@@ -169,7 +169,7 @@ def test_other_events_are_not_special(pull: Any) -> None:
 @pytest.mark.parametrize("payload", [{}, [], {"pull_request": {"head": {"sha": 3}}}])
 def test_an_event_without_its_fields(pull: Any, payload: object) -> None:
     """The missing field is named."""
-    with pytest.raises(UsageError, match="no pull_request.head.sha"):
+    with pytest.raises(UsageError, match=r"no pull_request\.head\.sha"):
         _event(pull, "pull_request", payload)
 
 

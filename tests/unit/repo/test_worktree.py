@@ -247,7 +247,7 @@ def test_an_unfinished_merge_names_its_files(work: Any) -> None:
     work.commit({"prompts/a.md": "ours\n"})
     work.git("merge", "-q", "side", ok=(1,))
     for subject in ("INDEX", "WORKTREE"):
-        with pytest.raises(UsageError, match="not finished: prompts/a.md"):
+        with pytest.raises(UsageError, match=r"not finished: prompts/a\.md"):
             _tree(work, subject)
 
 

@@ -59,7 +59,7 @@ def test_the_bug_is_real(task: str, workspace: Path, tmp_path: Path) -> None:
         compile(path.read_text(), path.name, "exec")
     reward, passed = _verify(task, workspace, tmp_path / "logs")
     assert reward == "0\n"
-    assert 0 < len(passed) < len(_fields(task)["expected_tests"])
+    assert len(passed) < len(_fields(task)["expected_tests"])
 
 
 @pytest.mark.parametrize("task", TASK_IDS)

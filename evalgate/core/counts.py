@@ -1,0 +1,66 @@
+"""How often one task passed in each arm, and in how many ways its passes can be dealt."""
+
+import math
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskCounts:
+    """How often one task passed in each arm; the arms may differ in their number of runs.
+
+    Runs that could not be measured (a provider's timeout, a broken sandbox) are not failures
+    and do not belong in these counts.
+
+    Raises:
+        ValueError: unless ``0 <= passed <= runs`` in both arms.
+
+    """
+
+    task: str
+    base_passed: int
+    base_runs: int
+    head_passed: int
+    head_runs: int
+
+    def __post_init__(self) -> None:
+        """Refuse counts that no experiment can give."""
+        for arm, passed, runs in (
+            ("base", self.base_passed, self.base_runs),
+            ("head", self.head_passed, self.head_runs),
+        ):
+            if not 0 <= passed <= runs:
+                message = f"task {self.task!r}: {arm} passed {passed} of {runs} runs"
+                raise ValueError(message)
+
+    @property
+    def base_rate(self) -> float | None:
+        """Share of base runs that passed, in [0, 1]; None when there were none."""
+        return self.base_passed / self.base_runs if self.base_runs else None
+
+    @property
+    def head_rate(self) -> float | None:
+        """Share of head runs that passed, in [0, 1]; None when there were none."""
+        return self.head_passed / self.head_runs if self.head_runs else None
+
+    @property
+    def comparable(self) -> bool:
+        """Whether both arms ran the task at least once."""
+        return self.base_runs > 0 and self.head_runs > 0
+
+    @property
+    def passed(self) -> int:
+        """Passes of both arms together."""
+        return self.base_passed + self.head_passed
+
+    @property
+    def runs(self) -> int:
+        """Runs of both arms together."""
+        return self.base_runs + self.head_runs
+
+
+def head_ways(base_runs: int, head_runs: int, passed: int) -> list[int]:
+    """In how many ways `passed` passes put k of them in head, k from its least to its most."""
+    return [
+        math.comb(head_runs, k) * math.comb(base_runs, passed - k)
+        for k in range(max(0, passed - base_runs), min(head_runs, passed) + 1)
+    ]

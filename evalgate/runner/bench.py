@@ -1,0 +1,37 @@
+"""Everything that trials of one harness share."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from evalgate.core.files import File
+from evalgate.core.harness import Harness
+from evalgate.core.json import Json
+from evalgate.core.redaction import Redactor
+from evalgate.core.task import CheckSpec
+from evalgate.gateway.server import Gateway
+from evalgate.gateway.upstream import Upstream
+from evalgate.protocols import Agent, Check, SandboxProvider
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bench:
+    """Everything trials of one harness share; built once and passed down.
+
+    ``upstreams`` is empty in a replay or regrade: there is no provider and no key.
+    """
+
+    harness: Harness
+    agent: Agent
+    provider: SandboxProvider
+    redactor: Redactor
+    upstreams: Mapping[str, Upstream]
+    gateway: Gateway | None
+    checks: Mapping[str, tuple[tuple[CheckSpec, Check], ...]]
+    provenance: Mapping[str, Json] = field(default_factory=dict)
+    repositories: dict[str, dict[str, File]] = field(default_factory=dict)
+
+    def on(self, gateway: Gateway) -> Bench:
+        """Return the same bench with a gateway to serve the agent."""
+        return replace(self, gateway=gateway)

@@ -1,0 +1,3 @@
+def greet(name):
+    """Return a greeting for a name."""
+    return "Hello, " + nam + "!"

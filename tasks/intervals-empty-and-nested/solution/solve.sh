@@ -1,2 +1,0 @@
-#!/bin/sh
-cp "$(dirname "$0")/intervals.py" intervals.py

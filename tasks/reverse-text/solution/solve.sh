@@ -1,0 +1,2 @@
+#!/bin/sh
+cp "$(dirname "$0")/texts.py" texts.py

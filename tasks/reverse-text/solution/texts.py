@@ -1,0 +1,3 @@
+def reverse(text):
+    """Return the text backwards."""
+    return text[::-1]

@@ -1,0 +1,3 @@
+def square(n):
+    """Return n squared."""
+    return n * n

@@ -1,0 +1,200 @@
+"""The verdict's page: one for every decision, and inert whatever it is made of."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from evalgate.core.decision import Decision
+from evalgate.core.identity import Conditions
+from evalgate.core.policy import Policy
+from evalgate.core.sample import Row, Sample, TaskSample
+from evalgate.core.trial import Evidence, Outcome, Signals
+from evalgate.core.verdict import Verdict, judge
+from evalgate.errors import UsageError
+from evalgate.report.verdict import PartChange, Story, render_verdict
+
+Make = Callable[..., Sample]
+POLICY = Policy()
+WORDS = {"p": Outcome.PASSED, "f": Outcome.FAILED, "e": Outcome.ERRORED}
+SIGNALS = Signals(seconds=2.0, output_tokens=100, cost_usd=0.01)
+STORY = Story(
+    head="the work tree",
+    base="HEAD (1234567)",
+    how="the tree is dirty",
+    decided=("sandbox: process",),
+)
+
+
+@pytest.fixture(scope="module")
+def sample() -> Make:
+    """Make a sample from words, one letter a trial, with numbers on every row."""
+
+    def make(
+        signals: Signals = SIGNALS,
+        models: tuple[str, ...] = ("m-1",),
+        digest: str = "d1",
+        **tasks: str,
+    ) -> Sample:
+        return Sample(
+            fingerprint="f" * 64,
+            conditions=Conditions(sandbox="process", agent="", models=models),
+            tasks={
+                name: TaskSample(
+                    task=name,
+                    digest=digest,
+                    rows=tuple(
+                        Row(
+                            n=n,
+                            outcome=WORDS[letter],
+                            checks={"hidden tests": WORDS[letter]},
+                            reason="" if letter == "p" else f"reason of {letter}",
+                            signals=signals,
+                        )
+                        for n, letter in enumerate(letters, 1)
+                    ),
+                )
+                for name, letters in tasks.items()
+            },
+            evidence=Evidence.REPLAYED,
+        )
+
+    return make
+
+
+def verdict_of(sample: Make, decision: Decision) -> Verdict:
+    """Return a verdict of each kind."""
+    good = sample(greet="p" * 10, add="ppppf")
+    heads = {
+        Decision.PASS: sample(greet="p" * 10, add="pppff"),
+        Decision.IMPROVED: sample(greet="p" * 10, add="ppppp"),
+        Decision.REGRESSION: sample(greet="f" * 10, add="ppppp"),
+        Decision.NO_BASELINE: sample(models=("m-2",), greet="p" * 10),
+        Decision.NOT_MEASURED: sample(greet="ppeee"),
+        Decision.NOTHING_RAN: sample(),
+        Decision.VOID: good,
+    }
+    base = sample(greet="f" * 10, add="ffffp") if decision is Decision.IMPROVED else good
+    doubts = ["a committed baseline was edited"] if decision is Decision.VOID else []
+    if decision in heads:
+        verdict = judge(base, heads[decision], POLICY, doubts=doubts)
+    else:
+        verdict = Verdict(decision=decision, sentence="A sentence.", policy=POLICY)
+    assert verdict.decision is decision
+    return verdict
+
+
+@pytest.mark.parametrize("decision", Decision)
+def test_the_page_of_every_decision(
+    sample: Make, decision: Decision, snapshot: SnapshotAssertion
+) -> None:
+    """What a person reads, in full."""
+    assert render_verdict(verdict_of(sample, decision), STORY) == snapshot
+
+
+def test_a_page_with_everything(sample: Make, snapshot: SnapshotAssertion) -> None:
+    """Changed parts, notes, the diff to the last passing output and the next commands."""
+    verdict = verdict_of(sample, Decision.REGRESSION)
+    story = replace(
+        STORY,
+        parts=(
+            PartChange(name="prompt", files=("prompts/a.md (+1 −1)",), diff="-be kind\n+be brief"),
+            PartChange(name="tools", files=("tools.json (+9 −0)", "more.json (+1 −0)")),
+        ),
+        differences={"greet": "-right\n+wrong"},
+        failures={"greet": "hidden tests: not passed: t.T.test_a"},
+        notes=("the suite of the base is used",),
+        next_steps=("evalgate show 2026:greet",),
+    )
+    assert render_verdict(verdict, story) == snapshot
+
+
+def test_many_tasks_are_cut_to_eight(sample: Make) -> None:
+    """The first table stays short; all tasks are below it."""
+    names = [f"t{n:02}" for n in range(12)]
+    verdict = judge(
+        sample(**dict.fromkeys(names, "pp")), sample(**dict.fromkeys(names, "pf")), POLICY
+    )
+    page = render_verdict(verdict, STORY)
+    assert "… and 4 more below." in page
+    assert page.count("| t11 |") == 1
+
+
+HOSTILE = [
+    *("a|b", "`x`", "<script>alert(1)</script>", "@name", "#12", "\x1b[31m", "\0", "\u202e"),
+    *("`````", "</summary></details>", "[x](http://e.invalid)", "a\n\n# b", "\udcff", "\x9b1m"),
+]
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_a_hostile_text_is_inert_everywhere(sample: Make, text: str) -> None:
+    """As task, check, reason, detail, part, file, label, note, step or diff."""
+    base, head = sample(**{text: "p" * 10}), sample(**{text: "f" * 10})
+    story = Story(
+        head=text,
+        base=text,
+        how=text,
+        parts=(PartChange(name=text, files=(text,), diff=text),),
+        differences={text: text},
+        failures={text: text},
+        notes=(text,),
+        next_steps=(text,),
+        decided=(text,),
+    )
+    verdict = replace(judge(base, head, POLICY), sentence=text, reasons=(text,))
+    page = render_verdict(verdict, story)
+    assert page.encode()
+    assert not re.search(r"[\x00\x1b\x9b\u202e\udcff]", page)
+    outside = re.sub(r"(?ms)^(`{3,})\w*\n.*?^\1$", "", page)
+    assert not re.search(r"(?<!\\)<(?!/?details>|/?summary>|!-- evalgate)", outside)
+    assert "@name" not in outside
+    assert "#12" not in outside
+    markdown = re.sub(r"<summary>.*</summary>", "", outside)  # inside HTML nothing is a link
+    assert not re.search(r"(?<!\\)\]\(", markdown)
+    assert "\n# b" not in outside
+    unescaped = outside.replace("\\<", "")
+    assert unescaped.count("<details>") == unescaped.count("</details>") == 3
+    rows = [line for line in outside.splitlines() if line.startswith("| ")]
+    assert {len(re.findall(r"(?<!\\)\|", row)) for row in rows} <= {4, 6}
+
+
+def test_an_unknown_number_is_unknown(sample: Make) -> None:
+    """One trial without a price, and the mean is not known; it is never zero."""
+    known = sample(a="pp")
+    unknown = sample(Signals(seconds=2.0, output_tokens=None, cost_usd=None), a="pp")
+    page = render_verdict(judge(known, unknown, POLICY), STORY)
+    assert "| tokens per trial | 100 | unknown |" in page
+    assert "| seconds per trial | 2.0 | 2.0 |" in page
+    assert "| cost per trial | $0.0100 | unknown |" in page
+
+
+def test_a_project_may_have_its_own_page(sample: Make) -> None:
+    """A template sees verdict and story, and the same filters."""
+    verdict = verdict_of(sample, Decision.PASS)
+    own = "{{ verdict.decision }} {{ story.head | md }} {{ '<' | html }}\n"
+    assert render_verdict(verdict, STORY, template=own) == "pass the work tree &lt;\n"
+
+
+@pytest.mark.parametrize(
+    ("template", "words"),
+    [
+        ("a\n{% if %}\n", "report.template:2: Expected an expression"),
+        ("a\n\n{{ verdict.decision", "report.template:3: unexpected end of template"),
+        ("a\n{{ 1 | nosuch }}\n", "report.template:2: No filter named 'nosuch'"),
+        ("a\nb\n{{ nosuch }}\n", "report.template:3: 'nosuch' is undefined"),
+        ("a\n{{ verdict.nosuch }}\n", "report.template:2: 'evalgate.core.verdict.Verdict object'"),
+        ("a\n{{ 1 / 0 }}\n", "report.template:2: division by zero"),
+        ("a\n{{ story.head + 1 }}\n", "report.template:2: can only concatenate str"),
+        ("{% include 'x' %}", "report.template:1: no loader for this environment"),
+    ],
+)
+def test_a_wrong_template_is_named_with_its_line(sample: Make, template: str, words: str) -> None:
+    """A project's own page is a file a person can mend."""
+    with pytest.raises(UsageError) as caught:
+        render_verdict(verdict_of(sample, Decision.PASS), STORY, template=template)
+    assert caught.value.message.startswith(words)
+    assert caught.value.hint == "mend the template, or leave it out"

@@ -1,0 +1,358 @@
+"""Grading: what makes a trial pass, what fails it, and what could not be measured.
+
+Every test runs real commands in the plain process sandbox.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import ClassVar
+
+import pytest
+
+from evalgate.core.claim import Claim
+from evalgate.core.files import File
+from evalgate.core.observation import Observation
+from evalgate.core.task import CheckSpec, Task
+from evalgate.core.trial import CheckResult, Outcome
+from evalgate.protocols import Finding, Places, Promises, Stage, StageResult, StageStatus
+from evalgate.runner.grade import HIDDEN_TESTS, Grade, GradingStoppedError, grade, overall
+
+MakeTask = Callable[..., Task]
+MakeClaim = Callable[..., Claim]
+MakeCheck = Callable[..., CheckSpec]
+Run = Callable[..., Grade]
+
+PASSED, FAILED, ERRORED = Outcome.PASSED, Outcome.FAILED, Outcome.ERRORED
+
+# The suite's own way to run hidden tests.
+UNITTEST = """\
+logs="${EVALGATE_LOGS}/verifier"
+mkdir -p "$logs"
+if python3 -I -B -m unittest discover -v -s "$EVALGATE_TESTS" -p 'test_*.py'; then
+    reward=1
+else
+    reward=0
+fi
+echo "$reward" > "$logs/reward.txt"
+"""
+TEST_A = """\
+import os, sys, unittest
+sys.path.append(os.getcwd())
+from a import x
+
+class T(unittest.TestCase):
+    def test_x(self):
+        self.assertEqual(x, 1)
+
+    def test_y(self):
+        self.assertEqual(x + 1, 2)
+"""
+IDS = ("test_a.T.test_x", "test_a.T.test_y")
+
+
+def reward(text: str, code: int = 0) -> str:
+    """Return a test script that writes a reward file and ends with a code."""
+    file = '"$EVALGATE_LOGS/verifier/reward.txt"'
+    return f'mkdir -p "$EVALGATE_LOGS/verifier"\nprintf %s "{text}" > {file}\nexit {code}\n'
+
+
+def outcome_of(grade: Grade) -> tuple[Outcome, str]:
+    """Return outcome and detail of the hidden tests."""
+    (check,) = (check for check in grade.checks if check.name == HIDDEN_TESTS)
+    return check.outcome, check.detail
+
+
+@pytest.fixture
+def python_task(task: MakeTask) -> Task:
+    """A task whose hidden tests are Python's own, two ids expected."""
+    return task(UNITTEST, tests={"test_a.py": TEST_A}, expected_tests=IDS)
+
+
+@pytest.mark.parametrize(
+    ("script", "outcome", "detail"),
+    [
+        (reward("1"), PASSED, ""),
+        (reward("1.0\n"), PASSED, ""),
+        (reward("1", code=1), PASSED, ""),
+        (reward("0"), FAILED, "no output"),
+        (reward("0.5"), FAILED, "no output"),
+        (reward("0", code=0), FAILED, "no output"),
+        ("echo well; exit 0\n", PASSED, ""),
+        ("echo bad; exit 1\n", FAILED, "bad"),
+        (reward("nan"), ERRORED, "the reward nan lies outside 0 to 1"),
+        (reward("2.0"), ERRORED, "the reward 2.0 lies outside 0 to 1"),
+        (reward("-1"), ERRORED, "the reward -1 lies outside 0 to 1"),
+        (reward("inf"), ERRORED, "the reward inf lies outside 0 to 1"),
+        (reward("great"), ERRORED, "the reward file holds 'great', which is no number"),
+        (reward(""), ERRORED, "the reward file holds '', which is no number"),
+        ("nosuch-program\n", ERRORED, "tests/test.sh could not run: "),
+        ("exec /nosuch\n", ERRORED, "tests/test.sh could not run: "),
+        ("exec /etc/passwd\n", ERRORED, "tests/test.sh could not run: "),
+    ],
+)
+def test_reward_first_then_exit_code(
+    graded: Run, task: MakeTask, script: str, outcome: Outcome, detail: str
+) -> None:
+    """A reward of one passes; without one exit code 0; nonsense is not a measurement."""
+    found, words = outcome_of(graded(task(script)))
+    assert (found, words[: len(detail)]) == (outcome, detail)
+
+
+def test_every_expected_id_has_to_be_reported(graded: Run, task: MakeTask) -> None:
+    """A reward without its reports was not measured; a reported failure was."""
+    report = "echo 'test_x (test_a.T.test_x) ... ok'\n"
+    found = outcome_of(graded(task(report + reward("1"), expected_tests=IDS)))
+    assert found == (ERRORED, "reported success without a report of: test_a.T.test_y")
+    report += "echo 'test_y (test_a.T.test_y) ... FAIL'\n"
+    found = outcome_of(graded(task(report + reward("0"), expected_tests=IDS)))
+    assert found == (FAILED, "not passed: test_a.T.test_y")
+
+
+def test_output_that_reports_no_test_is_no_accident(graded: Run, task: MakeTask) -> None:
+    """Scripts of any kind are graded, also those that print nothing or bytes."""
+    found = outcome_of(graded(task("printf '\\377\\000\\033'; exit 0\n", expected_tests=IDS)))
+    assert found[0] is ERRORED
+    assert outcome_of(graded(task("exit 1\n")))[0] is FAILED
+
+
+def test_a_right_and_a_wrong_answer(graded: Run, python_task: Task, claim: MakeClaim) -> None:
+    """The real thing: hidden tests that import what the agent wrote."""
+    assert outcome_of(graded(python_task, claim({"a.py": "x = 1\n"}))) == (PASSED, "")
+    wrong = graded(python_task, claim({"a.py": "x = 2\n"}))
+    assert outcome_of(wrong) == (FAILED, f"not passed: {', '.join(IDS)}")
+    assert "AssertionError" in wrong.log
+    assert wrong.log.startswith('$ sh "$EVALGATE_TESTS/test.sh"\n')
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome"),
+    [
+        ("import os\nos._exit(0)\n", ERRORED),
+        ("raise SystemExit(0)\n", FAILED),
+        ("import os\nos._exit(1)\n", FAILED),
+        ("import os\nos.kill(os.getppid(), 9)\nos._exit(0)\n", FAILED),
+        ("x = = 1\n", FAILED),
+    ],
+)
+def test_code_that_ends_the_tests_does_not_pass_them(
+    graded: Run, python_task: Task, claim: MakeClaim, text: str, outcome: Outcome
+) -> None:
+    """Leaving early with success reports no test, so nothing is believed."""
+    found, detail = outcome_of(graded(python_task, claim({"a.py": text})))
+    assert found is outcome, detail
+
+
+FORGER = """\
+import sys
+x = 2
+for name in ("x", "y"):
+    print(f"test_{name} (test_a.T.test_{name}) ... ok", file=sys.stderr)
+"""
+
+
+def test_a_forged_report_does_not_outvote_a_failure(
+    graded: Run, python_task: Task, claim: MakeClaim
+) -> None:
+    """Printing the words of success beside real failures is a failure."""
+    assert outcome_of(graded(python_task, claim({"a.py": FORGER})))[0] is FAILED
+
+
+ALWAYS = """\
+class TestCase:
+    pass
+def main(*args, **kwargs):
+    raise SystemExit(0)
+"""
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"unittest.py": ALWAYS},
+        {"unittest/__init__.py": ALWAYS, "unittest/__main__.py": "raise SystemExit(0)\n"},
+        {"sitecustomize.py": "import os\nos._exit(0)\n"},
+        {"usercustomize.py": "import os\nos._exit(0)\n"},
+        {"conftest.py": "import os\nos._exit(0)\n"},
+        {"pyvenv.cfg": "home = /nosuch\n"},
+        {"python3": "#!/bin/sh\nexit 0\n", "sh": "#!/bin/sh\nexit 0\n"},
+        {"test.sh": "exit 0\n", "tests/test.sh": "exit 0\n"},
+        {"test_a.py": "import unittest\n", "tests/test_a.py": "import unittest\n"},
+        {"verifier/reward.txt": "1\n", "logs/verifier/reward.txt": "1\n"},
+        {"../logs/verifier/reward.txt": "1\n"},
+    ],
+    ids=lambda files: next(iter(files)),
+)
+def test_no_file_of_a_claim_makes_the_tests_pass(
+    graded: Run, python_task: Task, claim: MakeClaim, files: dict[str, str]
+) -> None:
+    """Modules, scripts and rewards of the agent's own are not what is run."""
+    wrong = claim({"a.py": "x = 2\n", **files})
+    if any(path.startswith("..") for path in files):
+        with pytest.raises(Exception, match="unsafe path"):
+            graded(python_task, wrong)
+        return
+    assert outcome_of(graded(python_task, wrong))[0] is FAILED
+    right = claim({"a.py": "x = 1\n", **files})
+    assert outcome_of(graded(python_task, right))[0] is PASSED
+
+
+def test_tests_that_hang_on_a_claim_are_a_wrong_answer(
+    graded: Run, task: MakeTask, claim: MakeClaim
+) -> None:
+    """The same tests end on the untouched files, so the agent made them hang."""
+    slow = task("if [ -e hang ]; then sleep 60; fi\nexit 0\n", seconds=0.6)
+    found = outcome_of(graded(slow, claim({"hang": ""})))
+    assert found == (FAILED, "the tests hang on this claim (over 0.6 s)")
+
+
+@pytest.mark.parametrize("files", [{}, {"other": ""}])
+def test_tests_that_hang_anyway_are_our_fault(
+    graded: Run, task: MakeTask, claim: MakeClaim, files: dict[str, str]
+) -> None:
+    """Tests that hang on the untouched files measure no agent."""
+    found = outcome_of(graded(task("sleep 60\n", seconds=0.4), claim(files)))
+    assert found == (ERRORED, "the grade stage ended with timeout")
+
+
+def test_a_command_runs_beside_the_tests(
+    graded: Run, task: MakeTask, claim: MakeClaim, command_check: MakeCheck
+) -> None:
+    """Each command has its own output and code; deleted files are gone for it."""
+    checks = tuple(
+        command_check(command) for command in ("test -e new", "test ! -e a.py", "echo no; exit 3")
+    )
+    found = graded(task(checks=checks), claim({"new": ""}, deleted=("a.py",))).checks
+    assert [check.outcome for check in found] == [PASSED, PASSED, PASSED, FAILED]
+    assert found[3].detail == "echo no; exit 3: exit code 3: no"
+
+
+def test_without_tests_the_checks_decide(graded: Run, command_check: MakeCheck) -> None:
+    """A task may have checks alone; nothing is run when none asks for it."""
+    fields = {"id": "t", "instruction": "", "tests": {}, "digest": ""}
+    workspace = {"a.py": File(data=b"x")}
+    spec = CheckSpec(type="file_exists", params={"path": "a.py"})
+    only = graded(Task(workspace=workspace, checks=(spec,), **fields))
+    assert only == Grade(checks=(CheckResult(name="file_exists: a.py", outcome=PASSED),), log="")
+    ran = graded(Task(workspace=workspace, checks=(command_check("true"),), **fields))
+    assert [check.outcome for check in ran.checks] == [PASSED]
+
+
+@dataclass
+class Broken:
+    """A check that can not do its work."""
+
+    version: ClassVar[int] = 1
+    command: str | None = None
+
+    def examine(self, seen: Observation) -> Finding:
+        """Raise."""
+        raise RuntimeError(sorted(seen.workspace))
+
+
+PLACES = Places(
+    **{name: f"/{name}" for name in ("repo", "home", "tmp", "harness", "inbox", "tests", "logs")}
+)
+PROMISES = Promises(own_network=True, own_processes=True, hides_host_files=True, limits_memory=True)
+
+
+@dataclass
+class Fake:
+    """A provider whose stages end as told; it keeps what it was asked to run."""
+
+    results: list[StageResult]
+    stages: list[Stage] = field(default_factory=list)
+    name: str = "fake"
+    promises: Promises = PROMISES
+    places: Places = PLACES
+
+    def unavailable(self) -> str | None:
+        """It can always be used."""
+        return None
+
+    @contextmanager
+    def open_sandbox(self) -> Iterator[Fake]:
+        """Be the sandbox too."""
+        yield self
+
+    def run(self, stage: Stage, stop: threading.Event) -> StageResult:
+        """Give the next result."""
+        self.stages.append(stage)
+        return self.results.pop(0)
+
+
+def ended(status: StageStatus, **logs: str) -> StageResult:
+    """Return the end of a stage."""
+    tree = {name.replace("_", "."): File(data=text.encode()) for name, text in logs.items()}
+    return StageResult(
+        status=status, exit_code=0, log=b"", log_bytes=0, seconds=1.0, trees={"logs": tree}
+    )
+
+
+def test_a_check_that_raises_did_not_measure(task: MakeTask, claim: MakeClaim) -> None:
+    """A broken check is errored, and the others are examined all the same."""
+    checks = ((CheckSpec(type="broken"), Broken()), (CheckSpec(type="broken"), Broken()))
+    fake = Fake([ended(StageStatus.EXITED, **{"0_log": "", "0_exit": "0\n"})])
+    found = grade(fake, task(), checks, claim({"b": ""}), threading.Event()).checks
+    assert [check.outcome for check in found] == [PASSED, ERRORED, ERRORED]
+    assert found[1].detail == "the check raised RuntimeError(['a.py', 'b'])"
+
+
+@pytest.mark.parametrize(
+    "status", [StageStatus.ENGINE, StageStatus.NOT_FOUND, StageStatus.TOO_LARGE]
+)
+def test_an_engine_that_fails_is_not_measured(
+    task: MakeTask, claim: MakeClaim, command_check: MakeCheck, status: StageStatus
+) -> None:
+    """Docker stopped in the middle says nothing about an agent."""
+    fake = Fake([ended(status)])
+    found = grade(fake, task(), (), claim({"b": ""}), threading.Event()).checks
+    assert [(c.outcome, c.detail) for c in found] == [
+        (ERRORED, f"the grade stage ended with {status}")
+    ]
+
+
+def test_an_interrupted_grading_leaves_no_grade(task: MakeTask, claim: MakeClaim) -> None:
+    """Ctrl-C is no outcome."""
+    fake = Fake([ended(StageStatus.INTERRUPTED)])
+    with pytest.raises(GradingStoppedError):
+        grade(fake, task(), (), claim(), threading.Event())
+
+
+def test_the_stage_holds_files_and_tests_and_no_network(task: MakeTask, claim: MakeClaim) -> None:
+    """Snapshot and claim are the workspace; the tests lie beside it, and nothing of the host."""
+    fake = Fake([ended(StageStatus.EXITED)])
+    grade(fake, task(), (), claim({"b": ""}), threading.Event())
+    (stage,) = fake.stages
+    assert {name: set(tree) for name, tree in stage.trees.items()} == {
+        "repo": {"a.py", "b"},
+        "tests": {"test.sh"},
+    }
+    assert stage.env == {"EVALGATE_TESTS": "/tests", "EVALGATE_LOGS": "/logs"}
+    assert not stage.host_network
+    assert stage.keep == ("logs",)
+
+
+def result(outcome: Outcome, *, advisory: bool = False, detail: str = "") -> CheckResult:
+    """Return a check's result, named by its outcome."""
+    return CheckResult(name=f"a {outcome} check", outcome=outcome, advisory=advisory, detail=detail)
+
+
+def test_failed_decides_before_errored() -> None:
+    """What was measured wrong stays wrong, whatever else could not be measured."""
+    assert overall(()) == (PASSED, "")
+    assert overall((result(PASSED),)) == (PASSED, "")
+    assert overall((result(ERRORED), result(PASSED))) == (ERRORED, "a errored check")
+    assert overall((result(ERRORED), result(FAILED, detail="why"))) == (
+        FAILED,
+        "a failed check: why",
+    )
+
+
+@pytest.mark.parametrize("outcome", [FAILED, ERRORED])
+def test_an_advisory_check_never_decides(outcome: Outcome) -> None:
+    """It is shown beside the others."""
+    assert overall((result(PASSED), result(outcome, advisory=True))) == (PASSED, "")

@@ -1,0 +1,211 @@
+"""Many trials: in order, resumed, and never lost, however the run ends."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from evalgate.core.identity import Conditions, TrialKey
+from evalgate.core.task import Task
+from evalgate.core.trial import Evidence, Outcome, Signals, Trial
+from evalgate.errors import BudgetReachedError, InterruptedRunError, NotAvailableError
+from evalgate.runner.grade import GradingStoppedError
+from evalgate.runner.run import Job, execute
+from evalgate.runner.stage import TrialStoppedError
+from evalgate.store.runs import RunFolder, RunStore
+
+Make = Callable[[Job, threading.Event], Trial]
+
+
+def trial_of(job: Job, cost: float | None = 0.0) -> Trial:
+    """Return a passed trial of a job."""
+    return Trial(
+        task=job.task.id,
+        key=TrialKey(task_digest="d", fingerprint="f", series="main", n=job.n),
+        outcome=Outcome.PASSED,
+        signals=Signals(cost_usd=cost),
+        conditions=Conditions(sandbox="process", agent=""),
+        evidence=Evidence.MEASURED,
+    )
+
+
+@dataclass
+class Told:
+    """A listener that remembers."""
+
+    began: list[tuple[int, int]] = field(default_factory=list)
+    done: list[tuple[str, int]] = field(default_factory=list)
+
+    def begin(self, *, total: int, done: int) -> None:
+        """Remember how much there is."""
+        self.began.append((total, done))
+
+    def finished(self, trial: Trial) -> None:
+        """Remember which trial."""
+        self.done.append((trial.task, trial.key.n))
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Iterator[RunFolder]:
+    """A run that nothing was appended to."""
+    plan = {"kind": "run", "fingerprint": "f" * 8}
+    with RunStore(tmp_path).open(plan, fresh=True) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="module")
+def jobs(task: Callable[..., Task]) -> list[Job]:
+    """Two tasks, three trials each, in an order of their own."""
+    tasks = [task(id=name) for name in ("b", "a")]
+    return [Job(task=one, n=n) for one in tasks for n in (1, 2, 3)]
+
+
+def go(
+    jobs: list[Job], make: Make, run: RunFolder, *, workers: int = 1, max_usd: float | None = None
+) -> tuple[tuple[Trial, ...], Told]:
+    """Make the trials and listen."""
+    told = Told()
+    trials = execute(jobs, make, run, workers=workers, max_usd=max_usd, listener=told)
+    return trials, told
+
+
+def names(trials: tuple[Trial, ...]) -> list[tuple[str, int]]:
+    """Return what names each trial."""
+    return [(trial.task, trial.key.n) for trial in trials]
+
+
+ALL = [("a", 1), ("a", 2), ("a", 3), ("b", 1), ("b", 2), ("b", 3)]
+
+
+@pytest.mark.parametrize("workers", [1, 4])
+def test_all_trials_come_back_in_order(jobs: list[Job], run: RunFolder, workers: int) -> None:
+    """Whatever ends first, the answer is by task and number, and all of it is on disk."""
+    trials, told = go(jobs, lambda job, _: trial_of(job), run, workers=workers)
+    assert names(trials) == ALL
+    assert sorted(names(run.trials)) == sorted(told.done) == ALL
+    assert told.began == [(6, 0)]
+
+
+def test_only_what_is_missing_is_made(jobs: list[Job], run: RunFolder) -> None:
+    """A resumed run makes the rest; trials of other plans are not taken for its own."""
+    for job in jobs[:4]:
+        run.append(trial_of(job))
+    run.append(trial_of(Job(task=jobs[0].task, n=99)))
+    trials, told = go(jobs, lambda job, _: trial_of(job), run)
+    assert told.began == [(6, 4)]
+    assert told.done == [("a", 2), ("a", 3)]
+    assert names(trials) == ALL
+
+
+def test_nothing_to_do_is_done(jobs: list[Job], run: RunFolder) -> None:
+    """A complete run starts nothing."""
+    for job in jobs:
+        run.append(trial_of(job))
+    trials, told = go(jobs, lambda job, _: pytest.fail(job.task.id), run, max_usd=0.0)
+    assert names(trials) == ALL
+    assert told.done == []
+
+
+def test_a_budget_ends_the_run_and_keeps_the_trials(jobs: list[Job], run: RunFolder) -> None:
+    """Three trials at 40 cents use up a dollar; a larger budget goes on from there."""
+    with pytest.raises(BudgetReachedError) as caught:
+        go(jobs, lambda job, _: trial_of(job, 0.4), run, max_usd=1.0)
+    assert caught.value.exit_code == 8
+    assert caught.value.message == "the budget of $1 is used up after 3 of 6 trials"
+    assert len(run.trials) == 3
+    with pytest.raises(BudgetReachedError):
+        go(jobs, lambda job, _: pytest.fail(job.task.id), run, max_usd=1.0)
+    trials, told = go(jobs, lambda job, _: trial_of(job, 0.4), run, max_usd=9.0)
+    assert len(told.done) == 3
+    assert names(trials) == ALL
+
+
+def test_a_budget_that_is_just_enough_is_enough(jobs: list[Job], run: RunFolder) -> None:
+    """Reached with the last trial, it stopped nothing."""
+    trials, _ = go(jobs, lambda job, _: trial_of(job, 0.25), run, max_usd=1.5)
+    assert names(trials) == ALL
+
+
+def test_an_unknown_cost_uses_up_every_budget(jobs: list[Job], run: RunFolder) -> None:
+    """Not counted is not free: the first trial without a cost stops a run with a budget."""
+    with pytest.raises(BudgetReachedError, match="the cost of a trial is unknown"):
+        go(jobs, lambda job, _: trial_of(job, None), run, max_usd=100.0)
+    assert len(run.trials) == 1
+    trials, _ = go(jobs, lambda job, _: trial_of(job, None), run)
+    assert names(trials) == ALL
+
+
+@pytest.mark.parametrize("stopped", [KeyboardInterrupt, TrialStoppedError, GradingStoppedError])
+def test_an_interrupted_run_keeps_what_is_finished(
+    jobs: list[Job], run: RunFolder, stopped: type[BaseException]
+) -> None:
+    """Ctrl-C says how many trials are kept, and where; the same call does the rest."""
+
+    def make(job: Job, _stop: threading.Event) -> Trial:
+        if job is jobs[2]:
+            raise stopped
+        return trial_of(job)
+
+    with pytest.raises(InterruptedRunError) as caught:
+        go(jobs, make, run)
+    assert caught.value.exit_code == 130
+    assert caught.value.message == f"interrupted: 2 of 6 trials are kept in {run.id}"
+    trials, told = go(jobs, lambda job, _: trial_of(job), run)
+    assert told.began == [(6, 2)]
+    assert names(trials) == ALL
+
+
+@pytest.mark.parametrize("error", [NotAvailableError("docker is gone"), OSError("disk full")])
+def test_a_failure_stops_the_others_and_surfaces(
+    jobs: list[Job], run: RunFolder, error: Exception
+) -> None:
+    """Trials under way are told to stop; no further one is begun."""
+    begun = []
+
+    def make(job: Job, stop: threading.Event) -> Trial:
+        begun.append(job)
+        if job is jobs[0]:
+            raise error
+        if stop.wait(10):
+            raise TrialStoppedError
+        return pytest.fail("nobody told this trial to stop")
+
+    with pytest.raises(type(error), match=str(error)):
+        go(jobs, make, run, workers=2)
+    assert len(begun) <= 3
+    assert run.trials == ()
+
+
+def test_a_trial_that_ends_while_the_run_stops_is_kept(jobs: list[Job], run: RunFolder) -> None:
+    """It was paid for: finished is finished, though another one failed."""
+    together = threading.Barrier(2)
+
+    def make(job: Job, stop: threading.Event) -> Trial:
+        together.wait(10)
+        if job is jobs[0]:
+            raise NotAvailableError("docker is gone")
+        stop.wait(10)
+        return trial_of(job)
+
+    with pytest.raises(NotAvailableError):
+        go(jobs[:2], make, run, workers=2)
+    assert names(run.trials) == [("b", 2)]
+
+
+def test_an_interruption_counts_what_ended_with_it(jobs: list[Job], run: RunFolder) -> None:
+    """The number in the message is the number on disk."""
+    together = threading.Barrier(2)
+
+    def make(job: Job, stop: threading.Event) -> Trial:
+        together.wait(10)
+        if job is jobs[0]:
+            raise KeyboardInterrupt
+        stop.wait(10)
+        return trial_of(job)
+
+    with pytest.raises(InterruptedRunError, match="1 of 2 trials are kept"):
+        go(jobs[:2], make, run, workers=2)

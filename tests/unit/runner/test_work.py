@@ -1,0 +1,104 @@
+"""How an agent stage ended, and whether that needs grading, fails, or was not measured."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from evalgate.core.claim import Claim
+from evalgate.core.exchange import Exchange, Miss, Witness
+from evalgate.core.trajectory import NO_USAGE, Trajectory
+from evalgate.protocols import StageStatus
+from evalgate.runner.work import Work, ended_as_recorded, trouble
+
+EXCHANGE = Exchange(
+    dialect="anthropic", method="POST", path="/v1/messages", request=b"{}", key="k", status=200
+)
+QUIET = Witness(exchanges=(), trajectory=Trajectory(), usage=NO_USAGE)
+SPOKE = replace(QUIET, exchanges=(EXCHANGE,))
+MISS = Miss(key="k", nearest=None, differs=())
+
+
+def work(
+    status: StageStatus = StageStatus.EXITED,
+    code: int | None = 0,
+    witness: Witness = SPOKE,
+    **fields: object,
+) -> Work:
+    """Return the end of an agent stage."""
+    return Work(
+        status=status, exit_code=code, seconds=1.5, claim=Claim(), witness=witness, **fields
+    )
+
+
+@pytest.mark.parametrize(
+    ("ended", "verdict"),
+    [
+        (work(), None),
+        (work(code=1), None),
+        (work(witness=QUIET), None),
+        (
+            work(code=3, witness=QUIET, log=b"a\nno such module\n"),
+            (False, "the agent exited with 3 before its first model call: no such module"),
+        ),
+        (
+            work(code=3, witness=QUIET),
+            (False, "the agent exited with 3 before its first model call: no output"),
+        ),
+        (work(StageStatus.TIMEOUT, None), (True, "the agent reached its time limit of 9 s")),
+        (
+            work(StageStatus.TOO_LARGE, 0, detail="2 GB"),
+            (True, "the agent left more files than are taken back: 2 GB"),
+        ),
+        (
+            work(StageStatus.ENGINE, None, detail="gone"),
+            (False, "the agent stage ended with engine: gone"),
+        ),
+        (work(StageStatus.NOT_FOUND, None), (False, "the agent stage ended with not_found")),
+        (
+            work(witness=replace(SPOKE, provider_error="401: bad key")),
+            (False, "the model could not be asked: 401: bad key"),
+        ),
+        (
+            work(witness=replace(SPOKE, limit="the agent reached its limit of 3 turns")),
+            (True, "the agent reached its limit of 3 turns"),
+        ),
+        (
+            work(witness=replace(SPOKE, misses=(MISS,))),
+            (False, "diverged: the request matches no recorded exchange: nothing was recorded"),
+        ),
+    ],
+)
+def test_what_counts_against_the_agent(ended: Work, verdict: tuple[bool, str] | None) -> None:
+    """Its limits do; the network, the engine and our recordings do not."""
+    assert trouble(ended, seconds=9) == verdict
+
+
+def test_a_divergence_comes_before_everything() -> None:
+    """An agent that was refused a reply may well run into its time limit."""
+    witness = replace(SPOKE, misses=(MISS,), provider_error="x", limit="y")
+    found = trouble(work(StageStatus.TIMEOUT, witness=witness), seconds=9)
+    assert found is not None
+    assert not found[0]
+
+
+def test_a_time_out_comes_before_what_the_provider_said_last() -> None:
+    """The limit is the agent's own, whatever its last request got."""
+    witness = replace(SPOKE, provider_error="x")
+    assert trouble(work(StageStatus.TIMEOUT, witness=witness), seconds=9) == (
+        True,
+        "the agent reached its time limit of 9 s",
+    )
+
+
+def test_last_words_are_short() -> None:
+    """The last line alone, bytes that are no text included."""
+    assert work(log=b"a\n\xff" + b"x" * 500 + b"\n\n").last_words == "\ufffd" + "x" * 159
+
+
+@pytest.mark.parametrize("code", [0, 7, None])
+def test_the_end_of_a_stage_comes_back_from_a_recording(code: int | None) -> None:
+    """What a recording keeps is what a regrade sees."""
+    kept = work(StageStatus.TIMEOUT, code, detail="d").to_json()
+    assert ended_as_recorded(kept) == (StageStatus.TIMEOUT, code, 1.5, "d")

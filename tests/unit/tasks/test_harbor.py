@@ -1,0 +1,247 @@
+"""Task folders: read whole, or refused with file, line and key."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evalgate.core.files import File
+from evalgate.core.task import CheckSpec, Limits, Task
+from evalgate.errors import NothingRanError, UsageError
+from evalgate.tasks.harbor import load_harbor_task
+from evalgate.tasks.suite import load_suite, select
+
+TOML = """\
+schema_version = "1.4"
+
+[task]
+name = "local/greet"
+
+[metadata.evalgate]
+tags = ["easy"]
+expected_files = ["a.py"]
+"""
+
+
+def folder(toml: str = TOML, **more: str | bytes | None) -> dict[str, File]:
+    """Return a good task folder with some files replaced or (None) taken away."""
+    files = {
+        "task.toml": toml,
+        "instruction.md": "Fix it.\n",
+        "environment/workspace/a.py": "x\n",
+        "tests/test.sh": "exit 0\n",
+        "solution/a.py": "y\n",
+        **{name.replace("__", "/").replace("_dot_", "."): data for name, data in more.items()},
+    }
+    return {
+        path: File(data=data.encode() if isinstance(data, str) else data)
+        for path, data in files.items()
+        if data is not None
+    }
+
+
+def load(toml: str = TOML, **more: str | bytes | None) -> Task:
+    """Read a folder named tasks/greet."""
+    return load_harbor_task("tasks/greet", folder(toml, **more))
+
+
+def refused(toml: str = TOML, **more: str | bytes | None) -> str:
+    """Return the words with which a folder is refused."""
+    with pytest.raises(UsageError) as caught:
+        load(toml, **more)
+    return caught.value.message
+
+
+def test_a_folder_is_a_task() -> None:
+    """Everything is where its reader expects it."""
+    task = load(
+        TOML
+        + 'expected_tests = ["t.T.test_a"]\nmax_turns = 3\n'
+        + '[[metadata.evalgate.checks]]\ntype = "file_exists"\npath = "a.py"\nadvisory = true\n'
+        + "[agent]\ntimeout_sec = 9\n[verifier]\ntimeout_sec = 0.5\n"
+    )
+    assert (task.id, task.instruction, task.tags) == ("greet", "Fix it.\n", ("easy",))
+    assert task.limits == Limits(agent_seconds=9, grade_seconds=0.5, max_turns=3)
+    assert task.expected_tests == ("t.T.test_a",)
+    assert task.checks == (CheckSpec(type="file_exists", params={"path": "a.py"}, advisory=True),)
+    assert task.workspace == {"a.py": File(data=b"x\n")}
+    assert set(task.tests) == {"test.sh"}
+    assert set(task.solution) == {"a.py"}
+
+
+def test_a_task_without_a_name_is_called_as_its_folder() -> None:
+    """Only the last part of the path counts."""
+    assert load("").id == "greet"
+    assert load("").limits == Limits()
+
+
+def test_windows_line_ends_do_not_reach_the_agent() -> None:
+    """The instruction is the same on every machine."""
+    assert load(instruction_dot_md="a\r\nb\r\n").instruction == "a\nb\n"
+
+
+WRONG = {
+    "syntax": ("x = = 1\n", "tasks/greet/task.toml: "),
+    "unknown table": (TOML + "[tsk]\n", "tasks/greet/task.toml:9: tsk: unknown key"),
+    "unknown key": (TOML + "tag = []\n", "tasks/greet/task.toml:9: metadata.evalgate.tag: unknown"),
+    "wrong type": ("[task]\nname = 3\n", "tasks/greet/task.toml:2: task.name: must be a string"),
+    "no time": ("[agent]\ntimeout_sec = 0\n", "tasks/greet/task.toml:2: agent.timeout_sec: must"),
+    "nan": ("[verifier]\ntimeout_sec = nan\n", "tasks/greet/task.toml:2: verifier.timeout_sec: m"),
+    "network": (
+        "[environment]\nnetwork_mode = 'public'\n",
+        "tasks/greet/task.toml:2: environment.network_mode: must be one of no-network",
+    ),
+    "shared verifier": (
+        "[verifier]\nenvironment_mode = 'shared'\n",
+        "tasks/greet/task.toml:2: verifier.environment_mode: must be one of separate",
+    ),
+    "no turns": (TOML + "max_turns = 0\n", "tasks/greet/task.toml:9: metadata.evalgate.max_turns"),
+    "outside": (
+        TOML.replace("a.py", "../a.py"),
+        "tasks/greet/task.toml:8: metadata.evalgate.expected_files: '../a.py' leaves",
+    ),
+    "check without type": (
+        TOML + "[[metadata.evalgate.checks]]\ntype = 'a'\n[[metadata.evalgate.checks]]\n",
+        "tasks/greet/task.toml:11: metadata.evalgate.checks: 'type' is missing",
+    ),
+    "check is no table": (
+        TOML + "checks = [3]\n",
+        "tasks/greet/task.toml:9: metadata.evalgate.checks: must be a table",
+    ),
+}
+
+
+@pytest.mark.parametrize(("toml", "words"), WRONG.values(), ids=WRONG)
+def test_what_is_wrong_in_the_file_is_named(toml: str, words: str) -> None:
+    """File, line and dotted key stand in the error."""
+    assert refused(toml).startswith(words)
+
+
+@pytest.mark.parametrize(
+    ("more", "words"),
+    [
+        ({"task_dot_toml": None}, "tasks/greet/task.toml: the file is missing"),
+        ({"task_dot_toml": b"\xff"}, "tasks/greet/task.toml: 'utf-8' codec"),
+        ({"instruction_dot_md": None}, "tasks/greet/instruction.md: the file is missing"),
+        ({"instruction_dot_md": b"\xff"}, "tasks/greet/instruction.md: 'utf-8' codec"),
+        ({"environment__workspace__a_dot_py": None}, "tasks/greet/environment/workspace: there"),
+        ({"tests__test_dot_sh": None, "tests__t": ""}, "tasks/greet/tests/test.sh: the file is m"),
+        ({"tests__test_dot_sh": None}, "tasks/greet: the task has neither tests/ nor checks"),
+    ],
+)
+def test_what_is_missing_is_named(more: dict[str, bytes | None], words: str) -> None:
+    """A task that anything would pass, or that nothing can run, is none."""
+    assert refused(**more).startswith(words)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("", "..", ".", "a/../b", "/a", "a/", "a//b", "local/", "local//etc", "-x", "a\\\\b"),
+        *("a\\u0000b", "a\\nb", "\\u001b[31m", "x" * 101),
+    ],
+)
+def test_an_id_that_is_more_than_a_name_is_refused(name: str) -> None:
+    """No path, no option, no control character, nothing endless."""
+    words = refused(f'[task]\nname = "{name}"\n')
+    assert words.startswith("tasks/greet/task.toml:2: task.name: ")
+    assert words.endswith("can not be a task id")
+
+
+@pytest.mark.parametrize("name", ["a/b", "a.b", "a_b", "A_b", "con", "é", "x" * 100, "a b"])
+def test_ordinary_ids_are_kept(name: str) -> None:
+    """Names that a file system would fold are still names."""
+    assert load(f'[task]\nname = "{name}"\n').id == name
+
+
+def suite(**tasks: str) -> dict[str, File]:
+    """Return folders below tasks/, each with the id given."""
+    return {
+        f"tasks/{where}/{path}": file
+        for where, name in tasks.items()
+        for path, file in folder(f'[task]\nname = "{name}"\n').items()
+    }
+
+
+@pytest.mark.parametrize(
+    "names", [("a", "a"), ("Greet", "greet"), *[("é", unicodedata.normalize("NFD", "é"))]]
+)
+def test_an_id_is_used_once(names: tuple[str, str]) -> None:
+    """Twice the same, also by case or Unicode form, names both folders."""
+    with pytest.raises(UsageError) as caught:
+        load_suite(suite(one=names[0], two=names[1]))
+    assert "is used by tasks/one and by tasks/two" in caught.value.message
+
+
+def test_a_suite_is_in_order_of_id() -> None:
+    """Whatever the folders are called."""
+    assert [task.id for task in load_suite(suite(x="b", y="a", z="c"))] == ["a", "b", "c"]
+    assert load_suite({"tasks/README.md": File(data=b"")}) == ()
+
+
+def test_a_task_file_inside_a_workspace_is_no_task() -> None:
+    """A task about task folders holds one in its workspace."""
+    files = suite(one="a")
+    files["tasks/one/environment/workspace/inner/task.toml"] = File(data=b"no TOML = = ")
+    (task,) = load_suite(files)
+    assert "inner/task.toml" in task.workspace
+
+
+def test_tasks_are_selected_by_globs() -> None:
+    """Each glob must match something; without one all are taken."""
+    tasks = load_suite(suite(x="web/login", y="web/logout", z="cli"))
+    assert select(tasks, []) == tasks
+    assert [task.id for task in select(tasks, ["web/*"])] == ["web/login", "web/logout"]
+    assert [task.id for task in select(tasks, ["cli", "*in"])] == ["cli", "web/login"]
+
+
+def test_nothing_selected_is_nothing_ran() -> None:
+    """A name that matches nothing can not end in a green run."""
+    tasks = load_suite(suite(x="web", z="cli"))
+    with pytest.raises(NothingRanError, match="no task matches 'nosuch'") as caught:
+        select(tasks, ["web", "nosuch"])
+    assert caught.value.hint == "tasks: cli, web"
+    assert caught.value.exit_code == 5
+    with pytest.raises(NothingRanError, match="the suite holds no task"):
+        select([], [])
+
+
+KEYS = st.sampled_from(
+    [
+        *("schema_version", "task", "name", "metadata", "evalgate", "agent", "verifier"),
+        *("timeout_sec", "max_turns", "tags", "expected_files", "expected_tests", "checks"),
+        *("type", "advisory", "environment", "network_mode", "x"),
+    ]
+)
+VALUES = st.recursive(
+    st.sampled_from(['"a"', "'../a'", "1", "-1", "nan", "1e999", "true", "1979-05-27", '"\\u0000"'])
+    | st.just("0x" + "f" * 5000),
+    lambda inner: (
+        st.lists(inner, max_size=2).map(lambda items: f"[{', '.join(items)}]")
+        | st.tuples(KEYS, inner).map(lambda pair: f"{{{pair[0]} = {pair[1]}}}")
+    ),
+    max_leaves=3,
+)
+LINES = st.one_of(
+    st.builds("[{}]".format, st.lists(KEYS, min_size=1, max_size=3).map(".".join)),
+    st.sampled_from(["[metadata.evalgate]", "[[metadata.evalgate.checks]]", "[task]", "[agent]"]),
+    st.builds("{} = {}".format, KEYS, VALUES),
+    st.text(max_size=12),
+)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.lists(LINES, max_size=6).map("\n".join))
+def test_any_task_file_is_a_task_or_an_error_in_words(toml: str) -> None:
+    """Whatever stands in task.toml, only a planned error comes out."""
+    said = "tasks/greet"
+    try:
+        task = load(toml)
+    except UsageError as error:
+        said = error.message
+    else:
+        assert task.id
+    assert said.startswith("tasks/greet")

@@ -151,7 +151,8 @@ class RunStore:
             ignore.write_text("*\n")
 
     def _create(self, kind: str, fingerprint: str) -> RunFolder:
-        stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
+        # To the millisecond, so that the order of names is the order of runs.
+        stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S.%f")[:-3]
         for k in range(1000):
             name = f"{stamp}-{kind}-{fingerprint[:8]}" + (f"-{k}" if k else "")
             path = self.state / "runs" / name

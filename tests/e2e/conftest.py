@@ -176,7 +176,8 @@ def repo(tmp_path: Path, git_environment: dict[str, str]) -> Repo:
     made.git("init", "-q", "-b", "main")
     for name in ("agent.py", "tools.json", "prompts/rewrite.md", "prompts/shell.md"):
         made.write(f"agent/{name}", (HARNESS / name).read_text())
-    made.write("evalgate.toml", CONFIG)
+    # The mark tells this test's agent processes from those of others.
+    made.write("evalgate.toml", CONFIG.replace("[suite]", f'env.TEST_MARK = "{tmp_path}"\n[suite]'))
     made.write("README.md", "A project.\n")
     write_task(made, "double", 2)
     write_task(made, "triple", 3)

@@ -61,7 +61,9 @@ def test_a_file_that_is_wrong(repo, scripted, evalgate, name):
     assert not scripted.requests
 
 
-@pytest.mark.parametrize("missing", [TASK, "tasks/double/instruction.md", "tasks/double/tests/test.sh"])
+@pytest.mark.parametrize(
+    "missing", [TASK, "tasks/double/instruction.md", "tasks/double/tests/test.sh"]
+)
 def test_a_file_that_is_missing(repo, evalgate, missing):
     """The folder that lacks it is named, or the task is simply not there."""
     (repo.path / missing).unlink()

@@ -35,7 +35,7 @@ def test_an_unchanged_harness_is_nothing_to_judge(recorded, evalgate):
 
 
 def test_a_prompt_that_hurts_is_blocked_with_the_reason(recorded, scripted, evalgate, tmp_path):
-    """Exit 1; the page names the part, the task, the failing check and the diff; also in a clone."""
+    """Exit 1; the page names part, task, failing check and diff; also in a clone."""
     edit_and_record(recorded, scripted, evalgate, "Be WRONG.\n")
     done = evalgate("gate", cwd=recorded.path)
     assert done.returncode == 1, done.stderr + done.stdout
@@ -47,7 +47,11 @@ def test_a_prompt_that_hurts_is_blocked_with_the_reason(recorded, scripted, eval
     assert "hidden tests 3/3 → 0/3" in text
     assert "-    return n * 2\n+    return n * 42" in text
     found = verdict(recorded)
-    assert (found["decision"], found["exit_code"], found["evidence"]) == ("regression", 1, "regraded")
+    assert (found["decision"], found["exit_code"], found["evidence"]) == (
+        "regression",
+        1,
+        "regraded",
+    )
     assert found["parts_changed"] == ["prompt"]
     clone = tmp_path / "clone"
     recorded.git("clone", "-q", str(recorded.path), str(clone))
@@ -202,7 +206,7 @@ def test_a_template_of_the_project_s_own(recorded, scripted, evalgate):
 
 
 def test_json_is_one_document(recorded, evalgate):
-    """stdout is the verdict, and an error has the same envelope."""
+    """Standard output is the verdict, and an error has the same envelope."""
     done = evalgate("--json", "gate", cwd=recorded.path)
     assert json.loads(done.stdout)["decision"] == "nothing to judge"
     done = evalgate("--json", "gate", "--base", "nosuch", cwd=recorded.path)

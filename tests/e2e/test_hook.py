@@ -24,7 +24,8 @@ def push(repo, *arguments: str, **environment: str) -> subprocess.CompletedProce
         ["git", "push", *(arguments or ("origin", "main"))],
         cwd=repo.path,
         env={**repo.environment, **environment},
-        capture_output=True, text=True,
+        capture_output=True,
+        text=True,
     )
 
 
@@ -111,12 +112,15 @@ def test_a_new_branch_a_tag_and_a_deletion(pushed, scripted, evalgate):
 
 
 def test_from_a_linked_worktree(pushed, scripted, evalgate, tmp_path):
-    """git sets GIT_DIR there; the right repository is judged."""
+    """Git sets GIT_DIR there; the right repository is judged."""
     record(pushed, scripted, evalgate, "Be WRONG.\n")
     pushed.git("worktree", "add", "-q", str(tmp_path / "linked"), "-b", "other")
     done = subprocess.run(
-        ["git", "push", "origin", "other"], cwd=tmp_path / "linked",
-        env=pushed.environment, capture_output=True, text=True,
+        ["git", "push", "origin", "other"],
+        cwd=tmp_path / "linked",
+        env=pushed.environment,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode != 0
     assert "regression" in done.stderr

@@ -11,7 +11,7 @@ import pytest
 
 
 def latest(repo) -> Path:
-    return sorted((repo.path / ".evalgate" / "runs").iterdir())[-1]
+    return max((repo.path / ".evalgate" / "runs").iterdir())
 
 
 def without_times(path: Path) -> dict:
@@ -55,11 +55,16 @@ def test_a_replay_works_in_a_fresh_clone_without_network(recorded, tmp_path):
         pytest.skip("user namespaces are forbidden here")
     clone = tmp_path / "clone"
     recorded.git("clone", "-q", str(recorded.path), str(clone))
-    evalgate = shutil.which("evalgate") or str(Path(__import__("sys").executable).parent / "evalgate")
+    evalgate = shutil.which("evalgate") or str(
+        Path(__import__("sys").executable).parent / "evalgate"
+    )
     script = f'ip link set lo up 2>/dev/null; exec "{evalgate}" replay'
     done = subprocess.run(
         ["unshare", "-rn", "sh", "-c", script],
-        cwd=clone, env=recorded.environment, capture_output=True, text=True,
+        cwd=clone,
+        env=recorded.environment,
+        capture_output=True,
+        text=True,
     )
     assert done.returncode == 0, done.stderr + done.stdout
     assert "reproduced: all 6" in done.stdout
@@ -104,7 +109,9 @@ def rerecord_as(repo, name: str, text: str) -> None:
         tape = load_cassette(path.read_bytes(), name=str(path))
         forged = tape.__class__(
             header={**tape.header, "fingerprint": fingerprint},
-            exchanges=tape.exchanges, claim=tape.claim, record=tape.record,
+            exchanges=tape.exchanges,
+            claim=tape.claim,
+            record=tape.record,
         )
         place = repo.path / "cassettes" / fingerprint[:12] / path.parent.name / path.name
         place.parent.mkdir(parents=True, exist_ok=True)
@@ -128,7 +135,9 @@ def test_numbers_that_can_not_be_reproduced_are_named(recorded, evalgate):
     tape = load_cassette(path.read_bytes(), name="x")
     measured = {**tape.record["measured"], "outcome": "failed"}
     forged = tape.__class__(
-        header=tape.header, exchanges=tape.exchanges, claim=tape.claim,
+        header=tape.header,
+        exchanges=tape.exchanges,
+        claim=tape.claim,
         record={**tape.record, "measured": measured},
     )
     path.write_bytes(dump_cassette(forged))

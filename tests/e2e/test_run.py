@@ -35,7 +35,11 @@ def test_a_run_measures_every_task_and_keeps_everything(repo, scripted, evalgate
     assert signals["cost_usd"] is None, "an unknown price is an unknown cost"
     artifacts = runs(repo)[-1] / "artifacts" / found[0]["artifacts"]
     assert {path.name for path in artifacts.iterdir()} == {
-        "cassette.json", "diff.patch", "grade.txt", "log.txt", "trajectory.json",
+        "cassette.json",
+        "diff.patch",
+        "grade.txt",
+        "log.txt",
+        "trajectory.json",
     }
     assert "+    return n * 2" in (artifacts / "diff.patch").read_text()
 
@@ -138,9 +142,13 @@ def test_the_provider_key_stays_in_the_gateway(repo, scripted, evalgate):
     key = "sk-planted-0123456789abcdef"
     config = (repo.path / "evalgate.toml").read_text()
     repo.write("evalgate.toml", config.replace("[agent]", 'key_env = "MY_KEY"\n[agent]'))
-    leaky = (repo.path / "agent/agent.py").read_text().replace(
-        'if __name__ == "__main__":',
-        'import os\nprint(sorted(os.environ.items()))\nif __name__ == "__main__":',
+    leaky = (
+        (repo.path / "agent/agent.py")
+        .read_text()
+        .replace(
+            'if __name__ == "__main__":',
+            'import os\nprint(sorted(os.environ.items()))\nif __name__ == "__main__":',
+        )
     )
     repo.write("agent/agent.py", leaky)
     scripted.answer = lambda _: (200, f"```python\nKEY = '{key}'\n```")
@@ -207,31 +215,40 @@ def test_a_budget_without_a_price_is_refused_before_the_first_call(repo, scripte
 
 AGENTS = {
     "crash before the first call": (
-        "import sys; print('boom', file=sys.stderr); sys.exit(3)", "errored", "boom",
+        "import sys; print('boom', file=sys.stderr); sys.exit(3)",
+        "errored",
+        "boom",
     ),
     "does nothing": ("pass", "failed", "hidden tests"),
     "non-UTF-8 output": (
-        "import sys; sys.stdout.buffer.write(b'\\xff\\x9b\\0')", "failed", "hidden tests",
+        "import sys; sys.stdout.buffer.write(b'\\xff\\x9b\\0')",
+        "failed",
+        "hidden tests",
     ),
     "50 MB of output": (
-        "import sys\nfor _ in range(50): sys.stdout.write('x' * 1_000_000)", "failed", "hidden",
+        "import sys\nfor _ in range(50): sys.stdout.write('x' * 1_000_000)",
+        "failed",
+        "hidden",
     ),
     "hangs": ("import time; time.sleep(600)", "failed", "time limit"),
     "hangs with children that ignore TERM": (
         "import subprocess, time\n"
         "subprocess.Popen(['setsid', 'sh', '-c', 'trap \"\" TERM; sleep 600'])\ntime.sleep(600)",
-        "failed", "time limit",
+        "failed",
+        "time limit",
     ),
     "exits 1 after a right answer": (
         "import pathlib, sys\n"
         "for n, f in (('double', 2), ('triple', 3)):\n"
         "    p = pathlib.Path(f'{n}.py')\n"
         "    if p.exists(): p.write_text(f'def {n}(x):\\n    return x * {f}\\n')\n",
-        "passed", "",
+        "passed",
+        "",
     ),
     "deletes everything": (
         "import os\nfor name in os.listdir():\n    os.path.isfile(name) and os.unlink(name)",
-        "failed", "hidden tests",
+        "failed",
+        "hidden tests",
     ),
 }
 
@@ -248,7 +265,13 @@ def test_odd_agents(repo, evalgate, kind, sandbox):
     repo.write("tasks/double/task.toml", task.replace("timeout_sec = 30", "timeout_sec = 1.5"))
     began = time.monotonic()
     done = evalgate(
-        "run", "-k", "1", "double", "--sandbox", sandbox, cwd=repo.path,
+        "run",
+        "-k",
+        "1",
+        "double",
+        "--sandbox",
+        sandbox,
+        cwd=repo.path,
         env={"SCRIPTED_URL": "http://127.0.0.1:9"},
     )
     assert time.monotonic() - began < 60
@@ -280,8 +303,12 @@ def start(*arguments: str, cwd: Path, env: dict[str, str]) -> subprocess.Popen[s
     kept = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "EVALGATE_"))}
     return subprocess.Popen(
         [str(Path(sys.executable).parent / "evalgate"), *arguments],
-        cwd=cwd, env={**kept, **env}, text=True, stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+        cwd=cwd,
+        env={**kept, **env},
+        text=True,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
     )
 
 
@@ -293,14 +320,15 @@ def wait_for(condition) -> None:
 
 
 def agents_alive(repo) -> list[str]:
-    """Processes whose command line names an agent of this test, or its sleeping children."""
+    """Processes that this test's agent is or started."""
+    mark = f"TEST_MARK={repo.path.parent}".encode()
     found = []
     for path in Path("/proc").glob("[0-9]*/environ"):
         try:
             environment = path.read_bytes()
         except OSError:
             continue
-        if b"EVALGATE_MODELS" in environment and str(os.getpid()) != path.parent.name:
+        if mark in environment.split(b"\0"):
             found.append(path.parent.name)
     return found
 

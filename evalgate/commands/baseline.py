@@ -51,7 +51,7 @@ def list_baselines(project: Project) -> str:
 
 def _baseline(state: State, run: RunFolder, trials: tuple[Trial, ...]) -> Baseline:
     plan = run.info["plan"]
-    tasks = {task.id: task.digest for task in state.tasks()}
+    tasks = {task.id: task.digest for task in state.tasks}
     missing = sorted(name for name in tasks if plan["tasks"].get(name) != tasks[name])
     if missing:
         message = f"run {run.id} does not cover: {', '.join(missing)}"
@@ -71,7 +71,7 @@ def _baseline(state: State, run: RunFolder, trials: tuple[Trial, ...]) -> Baseli
     return Baseline(
         sample=sample,
         parts=plan["parts"],
-        suite=suite_digest(state.tasks()),
+        suite=suite_digest(state.tasks),
         provenance=Provenance(
             evalgate=__version__,
             commit=tip or "",

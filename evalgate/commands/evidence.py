@@ -63,8 +63,8 @@ def gather(
     it = Gathering(
         state=state,
         base=base,
-        harness=state.harness(),
-        tasks=judging_tasks(base.tasks(), state.tasks()),
+        harness=state.harness,
+        tasks=judging_tasks(base.tasks, state.tasks),
         console=console,
         workers=workers,
         max_usd=max_usd,
@@ -122,7 +122,7 @@ def _incomplete(jobs: Sequence[Job], base: State) -> list[str]:
         numbers.setdefault(job.task.id, []).append(job.n)
     found = []
     digests = {job.task.digest for job in jobs}
-    for task in base.tasks():
+    for task in base.tasks:
         have = sorted(numbers.get(task.id, []))
         wanted = list(range(1, max(base.config.trials, len(have)) + 1))
         if task.digest in digests and have != wanted:

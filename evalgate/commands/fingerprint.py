@@ -14,7 +14,7 @@ from evalgate.repo.treeview import Subject
 def show_fingerprint(project: Project, rev: str) -> tuple[dict[str, Json], str]:
     """Return the fingerprint of one state as JSON and as text."""
     with open_state(project, Subject.parse(rev)) as state:
-        found = state.fingerprint()
+        found = state.fingerprint
         value: dict[str, Json] = {
             "state": state.view.label,
             "fingerprint": found.digest,
@@ -51,7 +51,7 @@ def show_difference(project: Project, pair: str) -> tuple[dict[str, Json], str]:
 
 def changed_parts(old: State, new: State) -> dict[str, list[str]]:
     """Return the parts that differ, each with its files and their added and removed lines."""
-    before, after = old.fingerprint(), new.fingerprint()
+    before, after = old.fingerprint, new.fingerprint
     changed: dict[str, list[str]] = {}
     for name in diff_parts(before, after):
         globs = [

@@ -11,7 +11,7 @@ from pathlib import Path
 from evalgate.commands.console import Console
 from evalgate.commands.evidence import HeadTrials, gather
 from evalgate.commands.fingerprint import changed_parts
-from evalgate.commands.project import Project, State, open_state
+from evalgate.commands.project import WORKFLOWS, Project, State, open_state
 from evalgate.commands.run import estimate, subject_of
 from evalgate.commands.story import tell
 from evalgate.core.baseline import pool
@@ -22,6 +22,7 @@ from evalgate.core.task import suite_digest
 from evalgate.core.verdict import Verdict, judge
 from evalgate.errors import ExitCode, UsageError
 from evalgate.repo.base import Pair, resolve_pair
+from evalgate.repo.fingerprint import diff_text
 from evalgate.repo.treeview import Subject
 from evalgate.report.verdict import PartChange, Story, render_verdict
 from evalgate.store.disk import write_whole
@@ -88,7 +89,7 @@ def _judged(
     if base is None:
         sentence = "There is no base to compare with: nothing is judged at first adoption."
         return _plain(Decision.NO_BASELINE, sentence, policy, state, base), story
-    if state.fingerprint().digest == base.fingerprint().digest:
+    if state.fingerprint.digest == base.fingerprint.digest:
         sentence = "The harness did not change: there is nothing to judge."
         notes = gate_edits(base, state)
         return (
@@ -96,7 +97,7 @@ def _judged(
             replace(story, notes=notes),
         )
     story = replace(story, parts=_parts(base, state), notes=gate_edits(base, state))
-    sample = pool(base.baselines(base.fingerprint().digest))
+    sample = pool(base.baselines(base.fingerprint.digest))
     if sample is None:
         sentence = "The base has no baseline: nobody measured its harness."
         steps = _measure_base(pair.base or "HEAD")
@@ -126,8 +127,8 @@ def gate_edits(base: State, head: State) -> tuple[str, ...]:
         found.append(
             f"this change edits the policy; judged by the base's: {base.config.policy.sentence}"
         )
-    old = {task.id: task.digest for task in base.tasks()}
-    new = {task.id: task.digest for task in head.tasks()}
+    old = {task.id: task.digest for task in base.tasks}
+    new = {task.id: task.digest for task in head.tasks}
     edited = sorted(name for name in old.keys() & new.keys() if old[name] != new[name])
     for verb, names in (
         ("edits", edited),
@@ -136,25 +137,36 @@ def gate_edits(base: State, head: State) -> tuple[str, ...]:
     ):
         if names:
             found.append(f"this change {verb} tasks: {', '.join(names)}")
+    workflows = _edited(base, head, WORKFLOWS)
+    if workflows:
+        found.append(f"this change edits the workflow: {', '.join(workflows)}")
     return tuple(found)
 
 
 def edited_baselines(base: State, head: State) -> tuple[str, ...]:
     """Name committed baselines and ledger files that the change edits or deletes."""
-    glob = [head.project.within("baselines/**")]
-    old = {entry.path: entry.oid for entry in base.view.entries(glob)}
-    new = {entry.path: entry.oid for entry in head.view.entries(glob)}
+    glob = head.project.within("baselines/**")
+    old, new = _blobs(base, glob), _blobs(head, glob)
     return tuple(
         f"{path} was {'edited' if path in new else 'deleted'} by this change"
-        for path, oid in old.items()
-        if new.get(path) != oid
+        for path in _edited(base, head, glob)
+        if path in old
     )
+
+
+def _edited(base: State, head: State, glob: str) -> list[str]:
+    old, new = _blobs(base, glob), _blobs(head, glob)
+    return sorted(path for path in {*old, *new} if old.get(path) != new.get(path))
+
+
+def _blobs(state: State, glob: str) -> dict[str, str]:
+    return {entry.path: entry.oid for entry in state.view.entries([glob])}
 
 
 def _stale(head: HeadTrials, policy: Policy, state: State, base: State) -> Verdict:
     sentence = "This edit is not measured: there is no recording of the new harness."
     verdict = _plain(Decision.STALE, sentence, policy, state, base)
-    cost = estimate(base, state.harness(), base.tasks(), len(base.tasks()) * base.config.trials)
+    cost = estimate(base, state.harness, base.tasks, len(base.tasks) * base.config.trials)
     return replace(verdict, reasons=(*head.stale, cost))
 
 
@@ -171,23 +183,21 @@ def _context(state: State, base: State | None) -> dict[str, Json]:
         "head": {
             "label": state.view.label,
             "commit": state.view.commit,
-            "fingerprint": state.fingerprint().digest,
+            "fingerprint": state.fingerprint.digest,
         },
         "base": None
         if base is None
         else {
             "label": base.view.label,
             "commit": base.view.commit,
-            "fingerprint": base.fingerprint().digest,
-            "suite": suite_digest(base.tasks()),
+            "fingerprint": base.fingerprint.digest,
+            "suite": suite_digest(base.tasks),
         },
         "parts_changed": [] if base is None else sorted(changed_parts(base, state)),
     }
 
 
 def _parts(base: State, head: State) -> tuple[PartChange, ...]:
-    from evalgate.repo.fingerprint import diff_text  # noqa: PLC0415 - beside its one use
-
     found = []
     for name, files in changed_parts(base, head).items():
         globs = tuple(head.config.harness.parts.get(name, ()))
@@ -223,7 +233,7 @@ def _name(state: State) -> str:
         if state.view.label == commit or not commit
         else (f"{state.view.label} {commit}")
     )
-    return f"{named}, harness {state.fingerprint().digest[:16]}"
+    return f"{named}, harness {state.fingerprint.digest[:16]}"
 
 
 def _measure_base(base: str) -> tuple[str, ...]:

@@ -75,7 +75,7 @@ def _touched(project: Project, head: str, base: str) -> bool:
     for rev in (base, head):
         try:
             with open_state(project, Subject.parse(rev)) as state:
-                prints.append(state.fingerprint().digest)
+                prints.append(state.fingerprint.digest)
         except UsageError as error:
             if "does not exist in" not in error.message:
                 raise

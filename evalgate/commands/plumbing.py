@@ -25,8 +25,8 @@ def plumbing(project: Project, head: str, base: str, console: Console) -> str:
         open_state(project, Subject.parse(head)) as state,
         open_state(project, Subject.parse(base)) as old,
     ):
-        harness, tasks = state.harness(), {task.id: task for task in old.tasks()}
-        recordings = find_recordings(old, old.fingerprint().digest)
+        harness, tasks = state.harness, {task.id: task for task in old.tasks}
+        recordings = find_recordings(old, old.fingerprint.digest)
         pairs = [(tasks[t], tapes[0]) for t, tapes in recordings.tapes.items() if t in tasks]
         if not pairs:
             return "the pipeline was not tried: the base has no recordings"

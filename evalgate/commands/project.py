@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 #: File name -> the table that is ours; the first that exists is used.
 CONFIG_FILES = {"evalgate.toml": (), "pyproject.toml": ("tool", "evalgate")}
+
+#: What runs the gate on GitHub, as a glob from the top of the repository.
+WORKFLOWS = ".github/workflows/**"
 
 WORKTREE = Subject(kind=SubjectKind.WORKTREE)
 
@@ -81,9 +85,9 @@ def _holds_config(path: Path, below: tuple[str, ...]) -> bool:
     return below[1] in data.get(below[0], {})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True)
 class State:
-    """One state of a project: a revision, the index or the work tree."""
+    """One state of a project: a revision, the index or the work tree; read once, when asked."""
 
     project: Project
     view: TreeView
@@ -94,6 +98,7 @@ class State:
         """The harness's directory as a path of the repository."""
         return self.project.within(self.config.harness.root)
 
+    @cached_property
     def fingerprint(self) -> Fingerprint:
         """Return the harness's name in this state."""
         harness = self.config.harness
@@ -104,9 +109,10 @@ class State:
             settings=self.config.settings,
         )
 
+    @cached_property
     def harness(self) -> Harness:
         """Return the harness with its files, as it is laid out for a trial."""
-        print_ = self.fingerprint()
+        print_ = self.fingerprint
         start = f"{self.harness_root}/" if self.harness_root else ""
         names = {entry.path for entries in print_.entries.values() for entry in entries}
         files = self.view.read([start + name for name in sorted(names)])
@@ -123,6 +129,7 @@ class State:
                 raise UsageError(message, hint="list it under [harness.parts], so it is hashed")
         return harness
 
+    @cached_property
     def tasks(self) -> tuple[Task, ...]:
         """Return the suite."""
         globs = [f"{glob.rstrip('/')}/**" for glob in self.config.suite]
@@ -170,4 +177,5 @@ def _paths(project: Project, config: Config) -> tuple[str, ...]:
     return (
         *to_pathspecs(parts, root=project.within(config.harness.root)),
         *to_pathspecs(ours, root=project.prefix),
+        *to_pathspecs([WORKFLOWS]),
     )

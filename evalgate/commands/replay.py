@@ -47,8 +47,8 @@ def replay(project: Project, options: ReplayOptions, console: Console) -> tuple[
     differ from the recorded ones.
     """
     with open_state(project, subject_of(options.rev)) as state:
-        harness = state.harness()
-        tasks = select(state.tasks(), options.tasks)
+        harness = state.harness
+        tasks = select(state.tasks, options.tasks)
         if options.run is not None:
             jobs = _jobs_of_run(project, options.run, harness, tasks)
         else:

@@ -47,13 +47,13 @@ def subject_of(rev: str | None) -> Subject:
 def run(project: Project, options: RunOptions, console: Console) -> tuple[ExitCode, str]:
     """Make live trials; return the exit code and the table for stdout."""
     with open_state(project, subject_of(options.rev)) as state:
-        harness = state.harness()
-        tasks = select(state.tasks(), options.tasks)
+        harness = state.harness
+        tasks = select(state.tasks, options.tasks)
         count = options.trials or state.config.trials
         jobs = [Job(task=task, n=n) for task in tasks for n in range(1, count + 1)]
         before = recorded_before(project.root, harness.fingerprint)
         if options.record:
-            _check_record(options, tasks, state.tasks(), harness, before)
+            _check_record(options, tasks, state.tasks, harness, before)
         max_usd = options.max_usd if options.max_usd is not None else state.config.budget_usd
         require_prices(harness, max_usd)
         console.note(f"harness {harness.short} of {harness.label}: {len(tasks)} tasks × {count}")

@@ -15,7 +15,7 @@ from evalgate.report.verdict import Story
 
 def tell(story: Story, verdict: Verdict, base: State, head: HeadTrials) -> Story:
     """Add the failing checks, the diffs to the last passing output, and the next commands."""
-    snapshots = {task.id: task.workspace for task in base.tasks()}
+    snapshots = {task.id: task.workspace for task in base.tasks}
     failures, differences = {}, {}
     for change in verdict.of(Change.REGRESSED, Change.FELL):
         row = _failing_row(change.head)

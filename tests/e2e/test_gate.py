@@ -221,3 +221,33 @@ def test_as_a_git_subcommand(recorded, evalgate):
     path = f"{Path(sys.executable).parent}:{recorded.environment['PATH']}"
     recorded.environment["PATH"] = path
     assert "settings" in recorded.git("evalgate", "fingerprint", "HEAD")
+
+
+def test_a_pull_request_is_judged_by_its_merge_commit(recorded, scripted, evalgate, tmp_path):
+    """In GitHub Actions the merge commit is compared with its first parent."""
+    recorded.git("switch", "-qc", "feature")
+    edit_and_record(recorded, scripted, evalgate, "Be WRONG.\n")
+    head = recorded.git("rev-parse", "HEAD")
+    recorded.git("switch", "-q", "main")
+    recorded.write("README.md", "main moved\n")
+    recorded.commit("moved")
+    recorded.git("switch", "-q", "--detach")
+    recorded.git("merge", "-q", "--no-ff", "-m", "Merge", "feature")
+    event = tmp_path / "event.json"
+    event.write_text(json.dumps({"pull_request": {"head": {"sha": head}, "base": {"ref": "main"}}}))
+    env = {"GITHUB_EVENT_NAME": "pull_request", "GITHUB_EVENT_PATH": str(event)}
+    done = evalgate("gate", cwd=recorded.path, env=env)
+    assert done.returncode == 1, done.stderr
+    assert verdict(recorded)["base"]["commit"] == recorded.git("rev-parse", "HEAD^1")
+    event.write_text(json.dumps({"pull_request": {"head": {"sha": "0" * 40}, "base": {}}}))
+    done = evalgate("gate", cwd=recorded.path, env=env)
+    assert done.returncode == 2, "a stale merge commit is refused"
+
+
+def test_an_edited_workflow_is_named(recorded, evalgate):
+    """The gate's own way of running is part of what a reviewer has to see."""
+    recorded.write(".github/workflows/evalgate.yml", "on: push\n")
+    recorded.write("agent/prompts/rewrite.md", "x\n")
+    recorded.commit("quiet")
+    done = evalgate("gate", cwd=recorded.path)
+    assert "edits the workflow: .github/workflows/evalgate.yml" in done.stdout

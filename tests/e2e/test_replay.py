@@ -104,7 +104,7 @@ def rerecord_as(repo, name: str, text: str) -> None:
 
     repo.write(name, text)
     with open_state(open_project(repo.path), WORKTREE) as state:
-        fingerprint = state.fingerprint().digest
+        fingerprint = state.fingerprint.digest
     for path in cassettes(repo):
         tape = load_cassette(path.read_bytes(), name=str(path))
         forged = tape.__class__(

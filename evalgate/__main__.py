@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
-import os
+import contextlib
+import io
 import signal
 import sys
 import traceback
 from pathlib import Path
 from types import FrameType
 
-from evalgate.errors import EvalgateError, ExitCode
+from evalgate.errors import EvalgateError, ExitCode, from_os_error
 
 
 def main() -> None:
     """Run the command line and exit."""
     if sys.platform == "win32":
-        sys.exit("error: evalgate runs on Linux and macOS; on Windows use WSL")
+        sys.exit("error: evalgate runs on Linux; on Windows use WSL")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # no locale may stop a check mark
+            stream.reconfigure(errors="replace")
     sys.exit(int(_guarded(sys.argv[1:])))
 
 
@@ -24,20 +28,25 @@ def _guarded(arguments: list[str]) -> int:
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         code = _dispatch(arguments)
-        sys.stdout.flush()
     except EvalgateError as error:
         from evalgate.words import say  # noqa: PLC0415 - only when something went wrong
 
         say(error, as_json="--json" in arguments)
         return int(error.exit_code)
     except KeyboardInterrupt:
-        print("error: interrupted", file=sys.stderr)
+        _tell("error: interrupted")
         return int(ExitCode.INTERRUPTED)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return int(ExitCode.OK)
+    except OSError as error:  # a full disk, a missing right: what a user can mend
+        from evalgate.words import say  # noqa: PLC0415
+
+        planned = from_os_error(error)
+        say(planned, as_json="--json" in arguments)
+        return int(planned.exit_code)
     except Exception as error:  # noqa: BLE001 - the last resort, with a report for us
-        return _internal(error)
+        from evalgate.words import say  # noqa: PLC0415
+
+        say(_reported(error), as_json="--json" in arguments)
+        return int(ExitCode.INTERNAL)
     return code
 
 
@@ -46,9 +55,12 @@ def _dispatch(arguments: list[str]) -> int:
         # The hook's way to "nothing to do" must not pay for the command line.
         from evalgate.commands.hook import run_hook  # noqa: PLC0415
 
-        remote = arguments[2] if len(arguments) > 2 else ""  # noqa: PLR2004
+        rest = arguments[2:]
+        directory = Path.cwd()
+        if rest[:1] == ["--project"]:
+            directory, rest = directory / rest[1], rest[2:]
         stdin = "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.read()
-        return int(run_hook(Path.cwd(), remote, stdin))
+        return int(run_hook(directory, rest[0] if rest else "", stdin))
     from evalgate.cli import command_line  # noqa: PLC0415
 
     return command_line(arguments)
@@ -58,16 +70,24 @@ def _interrupt(_number: int, _frame: FrameType | None) -> None:
     raise KeyboardInterrupt
 
 
-def _internal(error: Exception) -> int:
+def _reported(error: Exception) -> EvalgateError:
     import tempfile  # noqa: PLC0415
 
-    with tempfile.NamedTemporaryFile(
-        "w", prefix="evalgate-report-", suffix=".txt", delete=False
-    ) as file:
-        traceback.print_exc(file=file)
-    print(f"error: internal error: {error!r}", file=sys.stderr)
-    print(f"hint: this is a fault of evalgate; the report is {file.name}", file=sys.stderr)
-    return int(ExitCode.INTERNAL)
+    hint = "this is a fault of evalgate"
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="evalgate-report-", suffix=".txt", delete=False, encoding="utf-8"
+        ) as file:
+            traceback.print_exc(file=file)
+        hint += f"; the report is {file.name}"
+    except OSError as trouble:
+        hint += f"; its report can not be written: {trouble}"
+    return EvalgateError(f"internal error: {error!r:.500}", hint=hint)
+
+
+def _tell(text: str) -> None:
+    with contextlib.suppress(OSError, ValueError):
+        print(text, file=sys.stderr)
 
 
 if __name__ == "__main__":

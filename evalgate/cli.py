@@ -30,7 +30,9 @@ _pass = click.make_pass_decorator(Globals)
 _tasks = click.argument("tasks", nargs=-1)
 _workers = click.option("-j", "workers", type=click.IntRange(1), help="Trials at once.")
 _rev = click.option("--rev", help="A revision, INDEX or WORKTREE (the default).")
-_usd = click.option("--max-usd", type=click.FloatRange(0), help="Stop before this is spent.")
+_usd = click.option(
+    "--max-usd", type=click.FloatRange(0, 1e9), help="Start no trial once this is spent."
+)
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -92,10 +94,12 @@ def _project(options: Globals) -> Any:
 
 
 def _out(options: Globals, text: str, value: Any) -> None:
-    if options.as_json:
-        click.echo(json.dumps(value, ensure_ascii=True, sort_keys=True))
-    elif text:
-        click.echo(text)
+    text = json.dumps(value, ensure_ascii=True, sort_keys=True) if options.as_json else text
+    try:
+        if text:
+            click.echo(text)
+    except BrokenPipeError:  # nobody reads any more; the exit code still counts
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 @cli.command()
@@ -132,9 +136,9 @@ def run(options: Globals, /, **asked: Any) -> int:
     from evalgate.commands.run import RunOptions
     from evalgate.commands.run import run as make
 
-    code, text = make(_project(options), RunOptions(**asked), _console(options))
-    _out(options, text, {"exit_code": int(code), "text": text})
-    return code
+    report = make(_project(options), RunOptions(**asked), _console(options))
+    _out(options, report.text, report.to_json())
+    return report.exit_code
 
 
 @cli.command()
@@ -149,9 +153,9 @@ def replay(options: Globals, /, **asked: Any) -> int:
     from evalgate.wiring import Kind
 
     asked_for = ReplayOptions(kind=Kind.REPLAY, **asked)
-    code, text = make(_project(options), asked_for, _console(options))
-    _out(options, text, {"exit_code": int(code), "text": text})
-    return code
+    report = make(_project(options), asked_for, _console(options))
+    _out(options, report.text, report.to_json())
+    return report.exit_code
 
 
 @cli.command()
@@ -166,9 +170,9 @@ def regrade(options: Globals, /, **asked: Any) -> int:
     from evalgate.wiring import Kind
 
     asked_for = ReplayOptions(kind=Kind.REGRADE, **asked)
-    code, text = make(_project(options), asked_for, _console(options))
-    _out(options, text, {"exit_code": int(code), "text": text})
-    return code
+    report = make(_project(options), asked_for, _console(options))
+    _out(options, report.text, report.to_json())
+    return report.exit_code
 
 
 @cli.command()
@@ -259,15 +263,16 @@ def uninstall(options: Globals) -> int:
 
 
 @hook.command("run")
+@click.option("--project", default=".", help="The project's folder, from here.")
 @click.argument("remote", default="")
 @click.argument("url", default="")
 @_pass
-def hook_run(options: Globals, remote: str, url: str) -> int:
+def hook_run(options: Globals, project: str, remote: str, url: str) -> int:
     """Judge the refs that git's pre-push gives on stdin (git calls this)."""
     from evalgate.commands.hook import run_hook
 
     del url
-    return run_hook(options.directory, remote, sys.stdin.read())
+    return run_hook(options.directory / project, remote, sys.stdin.read())
 
 
 @cli.command()
@@ -277,7 +282,7 @@ def demo(options: Globals, keep: Path | None) -> int:
     """Judge a bundled prompt edit by recordings of a real model: offline, no key."""
     from evalgate.commands.demo import demo as play
 
-    text = play(_console(options), keep=keep)
+    text = play(keep=keep)
     _out(options, text, {"text": text})
     return ExitCode.OK
 

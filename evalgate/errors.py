@@ -2,6 +2,7 @@
 
 EvalgateError                 a message for a person, a hint, an exit code
 ├── UsageError            2   command line, configuration, task or recorded file
+│   └── NoConfigurationError  a state from before evalgate was adopted
 ├── NothingRanError       5   no task selected or collected
 ├── DivergedError         7   a replay asked for something that was not recorded
 ├── BudgetReachedError    8   money or trials used up; resumable
@@ -49,6 +50,10 @@ class UsageError(EvalgateError):
     exit_code = ExitCode.USAGE
 
 
+class NoConfigurationError(UsageError):
+    """There is no configuration here: evalgate is not adopted in this state."""
+
+
 class NothingRanError(EvalgateError):
     """No task was selected or collected, so nothing can be said."""
 
@@ -77,3 +82,13 @@ class InterruptedRunError(EvalgateError):
     """Ctrl-C or SIGTERM; finished trials are kept and the same command resumes."""
 
     exit_code = ExitCode.INTERRUPTED
+
+
+def from_os_error(error: OSError) -> EvalgateError:
+    """Put an error of the operating system in words: a path that is wrong, or no room left."""
+    place = "" if error.filename is None else f"{error.filename}: "
+    message = f"{place}{error.strerror or error}"
+    wrong = (FileExistsError, FileNotFoundError, IsADirectoryError, NotADirectoryError)
+    if isinstance(error, (*wrong, PermissionError)):
+        return UsageError(message, hint="look at that path and its rights")
+    return NotAvailableError(message, hint="the system refused it: is there room left?")

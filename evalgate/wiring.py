@@ -13,6 +13,7 @@ from evalgate.core.harness import Harness
 from evalgate.core.json import Json
 from evalgate.core.redaction import Redactor, known_secrets
 from evalgate.core.task import Task
+from evalgate.errors import NotAvailableError
 from evalgate.gateway.providers import resolve_upstream
 from evalgate.gateway.server import open_gateway
 from evalgate.protocols import SandboxProvider
@@ -42,7 +43,12 @@ class Setup:
 
 def provider_for(setup: Setup) -> SandboxProvider:
     """Return the sandbox provider; a replay or regrade falls back on what works here."""
-    return resolve(setup.sandbox if setup.kind is Kind.RUN else "auto")
+    try:
+        return resolve(setup.sandbox)
+    except NotAvailableError:
+        if setup.kind is Kind.RUN:
+            raise
+        return resolve("auto")
 
 
 @contextmanager
@@ -53,7 +59,8 @@ def open_bench(setup: Setup, environ: Mapping[str, str]) -> Iterator[Bench]:
     """
     remove_leftovers()  # of an evalgate that was killed
     harness = setup.harness
-    redactor = Redactor(known_secrets(environ))
+    named = {m.key_env: environ.get(m.key_env, "") for m in harness.config.models.values()}
+    redactor = Redactor({**known_secrets(environ), **{k: v for k, v in named.items() if v}})
     live = setup.kind is Kind.RUN
     models = harness.config.models.values()
     upstreams = {model.id: resolve_upstream(model, environ) for model in models} if live else {}

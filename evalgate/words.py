@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
+from typing import TextIO
 
 from evalgate.errors import EvalgateError
 
@@ -18,8 +20,14 @@ def say(error: EvalgateError, *, as_json: bool) -> None:
                 "exit_code": int(error.exit_code),
             }
         }
-        print(json.dumps(value, ensure_ascii=True))
+        _print(json.dumps(value, ensure_ascii=True), sys.stdout)
         return
-    print(f"error: {error.message}", file=sys.stderr)
+    _print(f"error: {error.message}", sys.stderr)
     if error.hint:
-        print(f"hint: {error.hint}", file=sys.stderr)
+        _print(f"hint: {error.hint}", sys.stderr)
+
+
+def _print(text: str, stream: TextIO | None) -> None:
+    # Nobody may be reading any more; the exit code still counts.
+    with contextlib.suppress(OSError, ValueError):
+        print(text, file=stream, flush=True)

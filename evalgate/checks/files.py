@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
+from evalgate.checks.pattern import SECONDS, SearchError, found_in
 from evalgate.core.observation import Observation
 from evalgate.core.schema import Reader
 from evalgate.core.trial import Outcome
@@ -36,33 +37,38 @@ class FileExists:
 
 @dataclass(frozen=True, slots=True)
 class FileContains:
-    """A regular expression matches in the file.
+    """A regular expression matches in the file; errored when the search does not end.
 
     Example: ``{type = "file_contains", path = "a.py", pattern = "^def pages"}``.
     """
 
     version: ClassVar[int] = 1
     path: str
-    pattern: re.Pattern[str]
+    pattern: str
+    seconds: float = SECONDS
     command: str | None = None
 
     @classmethod
     def from_params(cls, params: Reader) -> FileContains:
         """Read ``path`` and ``pattern``; ``^`` and ``$`` match at every line."""
-        text = params.text("pattern")
+        pattern = params.text("pattern")
         try:
-            return cls(params.text("path"), re.compile(text, re.MULTILINE))
+            re.compile(pattern)
         except re.error as error:
             raise params.error(f"is no regular expression: {error}", "pattern") from error
+        return cls(params.text("path"), pattern)
 
     def examine(self, seen: Observation) -> Finding:
         """Pass when the pattern matches somewhere in the file."""
         file = seen.workspace.get(self.path)
         if file is None:
             return _failed(f"{self.path} does not exist")
-        if self.pattern.search(file.data.decode("utf-8", "replace")):
-            return _PASSED
-        return _failed(f"{self.path} does not match {self.pattern.pattern!r}")
+        try:
+            text = file.data.decode("utf-8", "replace")
+            found = found_in(text, self.pattern, seconds=self.seconds)
+        except SearchError as error:
+            return Finding(outcome=Outcome.ERRORED, detail=f"{self.path}: {error}")
+        return _PASSED if found else _failed(f"{self.path} does not match {self.pattern!r}")
 
 
 @dataclass(frozen=True, slots=True)

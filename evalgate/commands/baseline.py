@@ -8,13 +8,14 @@ from evalgate import __version__
 from evalgate.commands.console import Console
 from evalgate.commands.project import WORKTREE, Project, State, open_state
 from evalgate.commands.recordings import find_recordings
+from evalgate.commands.tables import rate, render_rows
 from evalgate.core.baseline import Baseline, Provenance
 from evalgate.core.json import Json
 from evalgate.core.sample import sample_of
 from evalgate.core.task import suite_digest
 from evalgate.core.trial import Evidence, Trial
 from evalgate.errors import UsageError
-from evalgate.store.baselines import dump_baseline, dump_ledger, rates
+from evalgate.store.baselines import dump_baseline, dump_ledger
 from evalgate.store.disk import write_whole
 from evalgate.store.runs import RunFolder, RunStore
 
@@ -46,7 +47,11 @@ def accept(project: Project, name: str, console: Console, *, reason: str = "") -
 def list_baselines(project: Project) -> str:
     """Return one line a committed baseline."""
     with open_state(project, WORKTREE) as state:
-        return rates(state.baselines())
+        rows = [
+            (one.filename, rate(one.sample), f"{len(one.sample.tasks)} tasks")
+            for one in state.baselines()
+        ]
+    return render_rows(rows) if rows else "there is no baseline yet: evalgate baseline accept"
 
 
 def _baseline(state: State, run: RunFolder, trials: tuple[Trial, ...]) -> Baseline:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
 from collections.abc import Iterator
@@ -32,12 +33,16 @@ class Console:
 
     def note(self, text: str) -> None:
         """Say one line."""
-        if self.quiet:
-            return
+        if not self.quiet:
+            self.warn(text)
+
+    def warn(self, text: str) -> None:
+        """Say one line that nobody may miss, however quiet the command is."""
         if self._bar is not None:
             self._bar.console.print(text, highlight=False, markup=False)
         else:
-            print(text, file=sys.stderr, flush=True)
+            with contextlib.suppress(OSError, ValueError):  # nobody reads any more
+                print(text, file=sys.stderr, flush=True)
 
     @contextmanager
     def progress(self) -> Iterator[None]:

@@ -18,8 +18,9 @@ _IGNORED = shutil.ignore_patterns("__pycache__")
 _DATES = ("2026-01-05T09:00:00+00:00", "2026-01-05T10:00:00+00:00")
 
 
-def demo(console: Console, *, keep: Path | None = None) -> str:
+def demo(*, keep: Path | None = None) -> str:
     """Run the whole gate on a bundled prompt edit; return the verdict and four lines."""
+    console = Console(quiet=True)  # sixty lines of progress would bury the verdict
     with ExitStack() as stack:
         if keep is None:
             folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evalgate-demo-")))
@@ -53,7 +54,7 @@ def build(folder: Path) -> None:
         shutil.copy(bundle / "edited" / "rewrite.md", folder / "agent" / "prompts")
         shutil.rmtree(folder / "cassettes")
         shutil.copytree(bundle / "edited" / "cassettes", folder / "cassettes", ignore=_IGNORED)
-        message = (bundle / "edited" / "message.txt").read_text().strip()
+        message = (bundle / "edited" / "message.txt").read_text(encoding="utf-8").strip()
         commit_all(folder, message, date=_DATES[1])
 
 

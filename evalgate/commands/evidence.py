@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from evalgate.commands.console import Console
 from evalgate.commands.project import State
 from evalgate.commands.recordings import Recordings, find_recordings
+from evalgate.commands.run import estimate
 from evalgate.commands.trials import (
     Request,
     default_workers,
@@ -20,6 +22,7 @@ from evalgate.core.identity import Conditions
 from evalgate.core.sample import Sample, sample_of
 from evalgate.core.task import Task
 from evalgate.core.trial import Evidence
+from evalgate.errors import UsageError
 from evalgate.runner.run import Job
 from evalgate.store.runs import RunStore
 from evalgate.wiring import Kind
@@ -27,7 +30,11 @@ from evalgate.wiring import Kind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HeadTrials:
-    """The head's sample; ``stale`` says why there is none, ``doubts`` why it may be wrong."""
+    """The head's sample.
+
+    ``stale`` says why there is none, its first line in a whole sentence; ``doubts`` why the
+    numbers may be wrong.
+    """
 
     sample: Sample
     tasks: tuple[Task, ...] = ()
@@ -72,32 +79,32 @@ def gather(
     if live:
         return _live(it)
     recordings = find_recordings(state, it.harness.fingerprint)
-    if recordings.tapes:
+    if recordings.trials:
         return _regraded(it, recordings)
     made_here = _made_here(it)
     if made_here is not None:
         return made_here
-    reasons = [f"no recording of the harness {it.harness.short}"]
+    reasons = ["This edit is not measured: there is no recording of the new harness."]
     if recordings.others:
         reasons.append(f"stale recordings: {', '.join(recordings.others)}")
     return HeadTrials(sample=_empty(it.harness), stale=tuple(reasons))
 
 
 def judging_tasks(base: Sequence[Task], head: Sequence[Task]) -> tuple[Task, ...]:
-    """Return the tasks that judge: the base's, and the head's own where base has no equal.
+    """Return the tasks that judge: the base's, and those that only the head has.
 
     What only the head has is graded so that it can be shown, and is never compared.
     """
-    tasks = {task.id: task for task in base}
-    tasks.update({task.id: task for task in head})
+    tasks = {task.id: task for task in (*head, *base)}  # the base's version wins
     return tuple(tasks[name] for name in sorted(tasks))
 
 
 def _regraded(it: Gathering, recordings: Recordings) -> HeadTrials:
-    jobs = recordings.jobs(it.tasks)
-    incomplete = _incomplete(jobs, it.base)
+    incomplete = _incomplete(recordings, it.base)
     if incomplete:
-        return HeadTrials(sample=_empty(it.harness), stale=tuple(incomplete))
+        sentence = "This edit is not measured: its recordings are not a complete set."
+        return HeadTrials(sample=_empty(it.harness), stale=(sentence, *incomplete))
+    jobs = recordings.jobs(it.tasks)
     finished = make_trials(it.state, _request(it, Kind.REGRADE, jobs), it.console)
     wrong = [f"not reproduced: {text}" for text in not_reproduced(jobs, finished.trials)]
     sample = sample_of(
@@ -115,20 +122,17 @@ def _regraded(it: Gathering, recordings: Recordings) -> HeadTrials:
     )
 
 
-def _incomplete(jobs: Sequence[Job], base: State) -> list[str]:
-    # A set with trials or tasks left out would let an author choose the numbers.
-    numbers: dict[str, list[int]] = {}
-    for job in jobs:
-        numbers.setdefault(job.task.id, []).append(job.n)
+def _incomplete(recordings: Recordings, base: State) -> list[str]:
+    # A set with trials or tasks left out, or with a task made easier, would let an author
+    # choose the numbers.
     found = []
-    digests = {job.task.digest for job in jobs}
     for task in base.tasks:
-        have = sorted(numbers.get(task.id, []))
+        have = [one.n for one in recordings.of(task)]
         wanted = list(range(1, max(base.config.trials, len(have)) + 1))
-        if task.digest in digests and have != wanted:
+        if not have:
+            found.append(f"{task.id}: {recordings.why_not(task)}")
+        elif have != wanted:
             found.append(f"{task.id}: trials {_listed(have)} are recorded, not {_listed(wanted)}")
-        elif task.id not in numbers:
-            found.append(f"{task.id}: no recording")
     return found
 
 
@@ -137,34 +141,56 @@ def _listed(numbers: Sequence[int]) -> str:
 
 
 def _live(it: Gathering) -> HeadTrials:
+    _require_known_upstreams(it)
     jobs = [Job(task=t, n=n) for t in it.tasks for n in range(1, it.base.config.trials + 1)]
+    it.console.note(estimate(it.base, it.harness, it.tasks, len(jobs)))
     finished = make_trials(it.state, _request(it, Kind.RUN, jobs), it.console)
-    return HeadTrials(
-        sample=finished.sample,
-        tasks=it.tasks,
-        sandbox=finished.sandbox,
-        run=finished.run.id,
+    # All there is counts, not the run that came out best.
+    made_here = _made_here(it)
+    return made_here or HeadTrials(
+        sample=finished.sample, tasks=it.tasks, sandbox=finished.sandbox, run=finished.run.id
     )
+
+
+def _require_known_upstreams(it: Gathering) -> None:
+    # The change under review must not say where a key of this machine is sent.
+    known = {(m.upstream, m.key_env) for m in it.base.config.models.values()}
+    for model in it.harness.config.models.values():
+        if (model.upstream, model.key_env) not in known:
+            message = f"models.{model.name}: the change sends its requests to {model.upstream!r}"
+            hint = "look at it, then measure it yourself: evalgate run --record"
+            raise UsageError(message, hint=hint)
 
 
 def _made_here(it: Gathering) -> HeadTrials | None:
     digests = {task.id: task.digest for task in it.tasks}
-    for run in reversed(RunStore(it.state.project.state).all()):
-        plan = run.info.get("plan", {})
-        same = plan.get("fingerprint") == it.harness.fingerprint and plan.get("tasks") == digests
-        if not same or plan.get("kind") != Kind.RUN or not run.info.get("finished"):
-            continue
-        trials = run.trials
-        if len(trials) < it.base.config.trials * len(digests):
-            continue
-        sample = sample_of(trials, fingerprint=it.harness.fingerprint, evidence=Evidence.MEASURED)
-        return HeadTrials(sample=sample, tasks=it.tasks, sandbox=str(plan["sandbox"]), run=run.id)
-    return None
+    runs = [
+        run
+        for run in RunStore(it.state.project.state).finished()
+        if _is_of(run.info["plan"], it.harness, digests)
+        and len(run.trials) >= it.base.config.trials * len(digests)
+    ]
+    if not runs:
+        return None
+    sample = sample_of(
+        [trial for run in runs for trial in run.trials],
+        fingerprint=it.harness.fingerprint,
+        evidence=Evidence.MEASURED,
+        recordings=len(runs),
+    )
+    newest = runs[-1]
+    sandbox = str(newest.info["plan"]["sandbox"])
+    return HeadTrials(sample=sample, tasks=it.tasks, sandbox=sandbox, run=newest.id)
+
+
+def _is_of(plan: Mapping[str, Any], harness: Harness, tasks: Mapping[str, str]) -> bool:
+    wanted = (Kind.RUN, harness.fingerprint, tasks)
+    return (plan["kind"], plan["fingerprint"], plan["tasks"]) == wanted
 
 
 def _request(it: Gathering, kind: Kind, jobs: Sequence[Job]) -> Request:
     live = kind is Kind.RUN
-    max_usd = it.state.config.budget_usd if it.max_usd is None else it.max_usd
+    max_usd = it.base.config.budget_usd if it.max_usd is None else it.max_usd
     if live:
         require_prices(it.harness, max_usd)
     return Request(

@@ -6,21 +6,23 @@ import json
 import os
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
+from evalgate.commands.ancestry import find_baseline, not_attributable
 from evalgate.commands.console import Console
 from evalgate.commands.evidence import HeadTrials, gather
 from evalgate.commands.fingerprint import changed_parts
-from evalgate.commands.project import WORKFLOWS, Project, State, open_state
+from evalgate.commands.project import Project, State, open_state
 from evalgate.commands.run import estimate, subject_of
 from evalgate.commands.story import tell
-from evalgate.core.baseline import pool
+from evalgate.commands.tampering import edited_baselines, gate_edits
 from evalgate.core.decision import Decision
 from evalgate.core.json import Json
 from evalgate.core.policy import Policy
 from evalgate.core.task import suite_digest
 from evalgate.core.verdict import Verdict, judge
-from evalgate.errors import ExitCode, UsageError
+from evalgate.errors import ExitCode, NoConfigurationError, UsageError
 from evalgate.repo.base import Pair, resolve_pair
 from evalgate.repo.fingerprint import diff_text
 from evalgate.repo.treeview import Subject
@@ -53,6 +55,9 @@ class Gated:
 
 def gate(project: Project, options: GateOptions, console: Console) -> tuple[ExitCode, Gated]:
     """Judge a change; write ``verdict.json`` and ``verdict.md`` and return the exit code."""
+    out = options.out or project.state
+    for name in ("verdict.json", "verdict.md"):  # whatever happens, no old verdict stays
+        (out / name).unlink(missing_ok=True)
     head = None if options.head is None else subject_of(options.head)
     pair = resolve_pair(project.git, base=options.base, head=head, environ=os.environ)
     console.note(f"gate: {pair.how}")
@@ -60,9 +65,9 @@ def gate(project: Project, options: GateOptions, console: Console) -> tuple[Exit
         state = stack.enter_context(open_state(project, pair.head))
         base = _base_state(project, pair, stack)
         verdict, story = _judged(state, base, pair, options, console)
-        page = render_verdict(verdict, story, template=_template(base or state))
+        page = render_verdict(verdict, story, template=_template(base))
     gated = Gated(verdict=verdict, page=page)
-    _write(options.out or project.state, gated, project)
+    _write(out, gated, project)
     code = verdict.exit_code
     if options.advisory and code is not ExitCode.OK:
         console.note(f"advisory: exit code {int(code)} is kept in verdict.json")
@@ -75,10 +80,8 @@ def _base_state(project: Project, pair: Pair, stack: ExitStack) -> State | None:
         return None
     try:
         return stack.enter_context(open_state(project, Subject.parse(pair.base)))
-    except UsageError as error:
-        if "does not exist in" in error.message:  # evalgate is adopted in this change
-            return None
-        raise
+    except NoConfigurationError:  # evalgate is adopted in this change
+        return None
 
 
 def _judged(
@@ -86,23 +89,23 @@ def _judged(
 ) -> tuple[Verdict, Story]:
     policy = (base or state).config.policy
     story = Story(head=_name(state), base="none" if base is None else _name(base), how=pair.how)
+    plain = partial(_plain, policy=policy, state=state, base=base)
     if base is None:
         sentence = "There is no base to compare with: nothing is judged at first adoption."
-        return _plain(Decision.NO_BASELINE, sentence, policy, state, base), story
+        return plain(Decision.NO_BASELINE, sentence), story
+    story = replace(story, parts=_parts(base, state), notes=gate_edits(base, state))
+    edited = edited_baselines(base, state)
+    if edited:
+        sentence = f"The numbers can not be believed: {edited[0]}."
+        return plain(Decision.VOID, sentence, reasons=edited), story
     if state.fingerprint.digest == base.fingerprint.digest:
         sentence = "The harness did not change: there is nothing to judge."
-        notes = gate_edits(base, state)
-        return (
-            _plain(Decision.NOTHING_TO_JUDGE, sentence, policy, state, base),
-            replace(story, notes=notes),
-        )
-    story = replace(story, parts=_parts(base, state), notes=gate_edits(base, state))
-    sample = pool(base.baselines(base.fingerprint.digest))
-    if sample is None:
+        return plain(Decision.NOTHING_TO_JUDGE, sentence), story
+    found = find_baseline(base)
+    if found is None:
         sentence = "The base has no baseline: nobody measured its harness."
-        steps = _measure_base(pair.base or "HEAD")
-        verdict = _plain(Decision.NO_BASELINE, sentence, policy, state, base)
-        return verdict, replace(story, next_steps=steps)
+        story = replace(story, next_steps=_measure_base(pair.base or "HEAD"))
+        return plain(Decision.NO_BASELINE, sentence), story
     head = gather(
         state,
         base,
@@ -112,69 +115,32 @@ def _judged(
         max_usd=options.max_usd,
     )
     if head.stale:
-        verdict = _stale(head, policy, state, base)
-        return verdict, replace(story, next_steps=(_RECORD, "evalgate gate"))
-    doubts = (*edited_baselines(base, state), *head.doubts)
-    verdict = judge(sample, head.sample, policy, doubts=doubts)
-    verdict = replace(verdict, context=_context(state, base))
+        trials = len(base.tasks) * base.config.trials
+        reasons = (*head.stale[1:], estimate(base, state.harness, base.tasks, trials))
+        story = replace(story, next_steps=(_RECORD, "evalgate gate"))
+        return plain(Decision.STALE, head.stale[0], reasons=reasons), story
+    verdict = judge(found.sample, head.sample, policy, doubts=head.doubts)
+    if found.changes:
+        verdict = not_attributable(verdict, found)
+    verdict = replace(verdict, context={**_context(state, base), "sandbox": head.sandbox})
     return verdict, tell(replace(story, decided=_decided(head)), verdict, base, head)
 
 
-def gate_edits(base: State, head: State) -> tuple[str, ...]:
-    """Name what the change edits of the gate itself; the base's version is what judges."""
-    found = []
-    if base.config.policy != head.config.policy:
-        found.append(
-            f"this change edits the policy; judged by the base's: {base.config.policy.sentence}"
-        )
-    old = {task.id: task.digest for task in base.tasks}
-    new = {task.id: task.digest for task in head.tasks}
-    edited = sorted(name for name in old.keys() & new.keys() if old[name] != new[name])
-    for verb, names in (
-        ("edits", edited),
-        ("removes", sorted(old.keys() - new.keys())),
-        ("adds", sorted(new.keys() - old.keys())),
-    ):
-        if names:
-            found.append(f"this change {verb} tasks: {', '.join(names)}")
-    workflows = _edited(base, head, WORKFLOWS)
-    if workflows:
-        found.append(f"this change edits the workflow: {', '.join(workflows)}")
-    return tuple(found)
-
-
-def edited_baselines(base: State, head: State) -> tuple[str, ...]:
-    """Name committed baselines and ledger files that the change edits or deletes."""
-    glob = head.project.within("baselines/**")
-    old, new = _blobs(base, glob), _blobs(head, glob)
-    return tuple(
-        f"{path} was {'edited' if path in new else 'deleted'} by this change"
-        for path in _edited(base, head, glob)
-        if path in old
-    )
-
-
-def _edited(base: State, head: State, glob: str) -> list[str]:
-    old, new = _blobs(base, glob), _blobs(head, glob)
-    return sorted(path for path in {*old, *new} if old.get(path) != new.get(path))
-
-
-def _blobs(state: State, glob: str) -> dict[str, str]:
-    return {entry.path: entry.oid for entry in state.view.entries([glob])}
-
-
-def _stale(head: HeadTrials, policy: Policy, state: State, base: State) -> Verdict:
-    sentence = "This edit is not measured: there is no recording of the new harness."
-    verdict = _plain(Decision.STALE, sentence, policy, state, base)
-    cost = estimate(base, state.harness, base.tasks, len(base.tasks) * base.config.trials)
-    return replace(verdict, reasons=(*head.stale, cost))
-
-
 def _plain(
-    decision: Decision, sentence: str, policy: Policy, state: State, base: State | None
+    decision: Decision,
+    sentence: str,
+    *,
+    policy: Policy,
+    state: State,
+    base: State | None,
+    reasons: tuple[str, ...] = (),
 ) -> Verdict:
     return Verdict(
-        decision=decision, sentence=sentence, policy=policy, context=_context(state, base)
+        decision=decision,
+        sentence=sentence,
+        policy=policy,
+        reasons=reasons,
+        context=_context(state, base),
     )
 
 
@@ -244,13 +210,14 @@ def _measure_base(base: str) -> tuple[str, ...]:
     )
 
 
-def _template(state: State) -> str | None:
-    name = state.config.template
-    if not name:
+def _template(base: State | None) -> str | None:
+    # Read from the base, so that a change does not write its own verdict.
+    name = "" if base is None else base.config.template
+    if base is None or not name:
         return None
-    text = state.view.read_text(state.project.within(name))
+    text = base.view.read_text(base.project.within(name))
     if text is None:
-        message = f"{state.config.source}: report.template: {name} does not exist"
+        message = f"{base.config.source}: report.template: {name} does not exist"
         raise UsageError(message, hint="commit the template, or leave the key out")
     return text
 

@@ -11,9 +11,16 @@ import sys
 from pathlib import Path
 
 from evalgate.commands.project import Project, open_project, open_state
-from evalgate.errors import ExitCode, UsageError
+from evalgate.core.decision import worst
+from evalgate.errors import (
+    EvalgateError,
+    ExitCode,
+    InterruptedRunError,
+    NoConfigurationError,
+    UsageError,
+)
 from evalgate.repo.git import Git
-from evalgate.repo.pushed import pair_for_push, parse_pre_push
+from evalgate.repo.pushed import PushedRef, pair_for_push, parse_pre_push
 from evalgate.repo.treeview import Subject
 
 _MARK = "# evalgate pre-push hook"
@@ -25,7 +32,7 @@ if [ ! -x "$python" ]; then
   echo "evalgate: $python is gone: this push is not judged; evalgate hook install" >&2
   exit 0
 fi
-exec "$python" -P -m evalgate hook run "$@"
+exec "$python" -P -m evalgate hook run --project {prefix} "$@"
 """
 
 #: Decisions that stop a push whatever the project says.
@@ -35,12 +42,15 @@ _BLOCKING = (ExitCode.REGRESSION, ExitCode.VOID)
 def install(directory: Path) -> str:
     """Write the pre-push hook; a hook of somebody else is left alone."""
     path = _hook_path(Git.locate(directory))
-    if path.exists() and _MARK not in path.read_text(errors="replace"):
+    if path.exists() and not _is_ours(path):
         message = f"{path} exists already and is not evalgate's"
         hint = f'add this line to it: "{sys.executable}" -P -m evalgate hook run "$@"'
         raise UsageError(message, hint=hint)
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(_SCRIPT.format(mark=_MARK, python=_quoted(sys.executable)))
+    # Git runs hooks at the top of the repository; the project may lie in a folder below.
+    prefix = _quoted(open_project(directory).prefix or ".")
+    script = _SCRIPT.format(mark=_MARK, python=_quoted(sys.executable), prefix=prefix)
+    path.write_text(script, encoding="utf-8")
     path.chmod(path.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
     return f"installed {path}"
 
@@ -48,39 +58,55 @@ def install(directory: Path) -> str:
 def uninstall(directory: Path) -> str:
     """Remove the hook if it is evalgate's."""
     path = _hook_path(Git.locate(directory))
-    if not path.exists() or _MARK not in path.read_text(errors="replace"):
+    if not path.exists() or not _is_ours(path):
         return "no evalgate hook is installed"
     path.unlink()
     return f"removed {path}"
 
 
 def run_hook(directory: Path, remote: str, stdin: str) -> ExitCode:
-    """Judge every pushed ref; the first that is blocked decides the exit code."""
-    reason = os.environ.get("EVALGATE_SKIP", "")
-    project = open_project(directory)
-    code = ExitCode.OK
+    """Judge every pushed ref; the worst of what blocks is the exit code.
+
+    Whatever keeps a ref from being judged is said and lets it through: the check on the
+    pull request is the gate, and a hook that fails for its own reasons is switched off.
+    """
+    try:
+        project = open_project(directory)
+    except NoConfigurationError as error:  # a branch without evalgate is checked out
+        _say(f"not judged: {error.message}")
+        return ExitCode.OK
+    codes = []
     for ref in parse_pre_push(stdin):
-        pair = pair_for_push(project.git, ref, remote)
-        if pair is None or pair[1] is None or not _touched(project, pair[0], pair[1]):
-            continue
-        if reason:
-            _say(f"{ref.remote_ref}: skipped: EVALGATE_SKIP={reason}")
-            continue
-        code = max(code, _judge(project, pair[0], pair[1]))
-    return code
+        try:
+            codes.append(_judge_ref(project, ref, remote))
+        except InterruptedRunError:
+            raise
+        except EvalgateError as error:
+            _say(f"{ref.remote_ref}: not judged: {error.message}")
+            _say(f"hint: {error.hint}")
+    return worst(codes)
+
+
+def _judge_ref(project: Project, ref: PushedRef, remote: str) -> ExitCode:
+    pair = pair_for_push(project.git, ref, remote)
+    if pair is None or pair[1] is None or not _touched(project, pair[0], pair[1]):
+        return ExitCode.OK
+    reason = os.environ.get("EVALGATE_SKIP", "")
+    if reason:
+        _say(f"{ref.remote_ref}: skipped: EVALGATE_SKIP={reason}")
+        return ExitCode.OK
+    return _judge(project, pair[0], pair[1])
 
 
 def _touched(project: Project, head: str, base: str) -> bool:
-    prints = []
-    for rev in (base, head):
-        try:
-            with open_state(project, Subject.parse(rev)) as state:
-                prints.append(state.fingerprint.digest)
-        except UsageError as error:
-            if "does not exist in" not in error.message:
-                raise
-            prints.append("")  # a commit from before evalgate was adopted
-    return prints[0] != prints[1]
+    try:
+        with (
+            open_state(project, Subject.parse(base)) as old,
+            open_state(project, Subject.parse(head)) as new,
+        ):
+            return old.fingerprint.digest != new.fingerprint.digest
+    except NoConfigurationError:  # a commit from before evalgate was adopted
+        return False
 
 
 def _judge(project: Project, head: str, base: str) -> ExitCode:
@@ -103,6 +129,10 @@ def _judge(project: Project, head: str, base: str) -> ExitCode:
     if code is not ExitCode.OK:
         _say(f"read {project.state / 'verdict.md'}")
     return code if code in _BLOCKING else ExitCode.OK
+
+
+def _is_ours(path: Path) -> bool:
+    return _MARK in path.read_text(encoding="utf-8", errors="replace")
 
 
 def _hook_path(git: Git) -> Path:

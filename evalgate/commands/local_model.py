@@ -9,11 +9,12 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -59,13 +60,25 @@ def local_model(
     name = path.stem if gguf else MODEL_ID
     with serve(path, name=name, parallel=parallel) as url:
         console.note(f"{name} answers at {url} while the command runs")
-        environment = {**os.environ, LOCAL_MODEL_URL: url}
-        process = subprocess.Popen(list(command), env=environment)
-        while True:
-            try:
-                return process.wait()
-            except KeyboardInterrupt:  # the terminal told the command as well; it decides
-                continue
+        return _run(command, {**os.environ, LOCAL_MODEL_URL: url})
+
+
+def _run(command: Sequence[str], environment: Mapping[str, str]) -> int:
+    # Ctrl-C reaches the command as well, from the terminal, and SIGTERM is handed on: the
+    # command decides how it ends, and its exit code is ours.
+    told: list[int] = []
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda number, _frame: told.append(number))
+    process = subprocess.Popen(list(command), env=dict(environment))
+    while True:
+        try:
+            code = process.wait(timeout=0.2)
+        except subprocess.TimeoutExpired:
+            while told:
+                if told.pop() == signal.SIGTERM:
+                    process.terminate()
+        else:
+            return code if code >= 0 else 128 - code  # as a shell tells of a signal
 
 
 def weights(wanted: Weights, console: Console) -> Path:

@@ -8,6 +8,7 @@ import threading
 from evalgate.commands.console import Console
 from evalgate.commands.project import Project, open_state
 from evalgate.commands.recordings import find_recordings
+from evalgate.commands.trials import announce
 from evalgate.repo.treeview import Subject
 from evalgate.runner.trial import plumbing_trial
 from evalgate.wiring import Kind, Setup, open_bench
@@ -27,7 +28,7 @@ def plumbing(project: Project, head: str, base: str, console: Console) -> str:
     ):
         harness, tasks = state.harness, {task.id: task for task in old.tasks}
         recordings = find_recordings(old, old.fingerprint.digest)
-        pairs = [(tasks[t], tapes[0]) for t, tapes in recordings.tapes.items() if t in tasks]
+        pairs = [(tasks[t], many[0]) for t, many in recordings.trials.items() if t in tasks]
         if not pairs:
             return "the pipeline was not tried: the base has no recordings"
         chosen = pairs[:_TASKS]
@@ -38,9 +39,9 @@ def plumbing(project: Project, head: str, base: str, console: Console) -> str:
             sandbox=state.config.sandbox,
         )
         with open_bench(setup, os.environ) as bench:
-            for task, tape in chosen:
-                console.note(f"plumbing: {task.id}")
-                broken = plumbing_trial(bench, task, tape, threading.Event())
+            announce(bench.provider, Kind.REPLAY, console)
+            for task, recorded in chosen:
+                broken = plumbing_trial(bench, task, recorded.tape, threading.Event())
                 if broken is not None:
                     return f"the pipeline is broken: {task.id}: {broken}"
     return f"the pipeline works ({len(chosen)} tasks against stale recordings, nothing measured)"

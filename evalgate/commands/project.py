@@ -14,7 +14,7 @@ from evalgate.core.config import Config, load_config, require_config
 from evalgate.core.harness import Harness
 from evalgate.core.schema import Source
 from evalgate.core.task import Task
-from evalgate.errors import UsageError
+from evalgate.errors import NoConfigurationError, UsageError
 from evalgate.repo.fingerprint import Fingerprint, fingerprint
 from evalgate.repo.git import Git
 from evalgate.repo.pathspecs import to_pathspecs
@@ -67,9 +67,10 @@ def open_project(directory: Path, config: str | None = None) -> Project:
                 return Project(git=git, prefix="" if prefix == "." else prefix, config_name=name)
         if folder == git.top:
             break
-    message = f"no evalgate configuration between {here} and {git.top}"
+    wanted = config or "evalgate configuration"
+    message = f"no {wanted} between {here} and {git.top}"
     hint = "write evalgate.toml, or [tool.evalgate] in pyproject.toml (see README)"
-    raise UsageError(message, hint=hint)
+    raise NoConfigurationError(message, hint=hint)
 
 
 def _holds_config(path: Path, below: tuple[str, ...]) -> bool:
@@ -78,8 +79,8 @@ def _holds_config(path: Path, below: tuple[str, ...]) -> bool:
     if not below:
         return True
     try:
-        data = tomllib.loads(path.read_text())
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        data = tomllib.loads(_read(path))
+    except tomllib.TOMLDecodeError as error:
         message = f"{path}: {error}"
         raise UsageError(message, hint="the file is not valid TOML") from error
     return below[1] in data.get(below[0], {})
@@ -152,15 +153,23 @@ def open_state(project: Project, subject: Subject) -> Iterator[State]:
     name = project.within(project.config_name)
     paths: tuple[str, ...] = ()
     if subject.kind is SubjectKind.WORKTREE:
-        on_disk = (project.root / project.config_name).read_text()
+        on_disk = _read(project.root / project.config_name)
         paths = _paths(project, _config(project, on_disk, "the work tree"))
     with open_tree(project.git, subject, paths=paths) as view:
         text = view.read_text(name)
         if text is None:
             message = f"{name} does not exist in {view.label}"
             hint = "commit the configuration, or name a revision that has it"
-            raise UsageError(message, hint=hint)
+            raise NoConfigurationError(message, hint=hint)
         yield State(project=project, view=view, config=_config(project, text, view.label))
+
+
+def _read(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        message = f"{path}: {error.reason} at byte {error.start}"
+        raise UsageError(message, hint="write the file in UTF-8") from error
 
 
 def _config(project: Project, text: str, where: str) -> Config:

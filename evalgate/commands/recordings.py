@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,65 +15,73 @@ from evalgate.core.identity import storage_key
 from evalgate.core.task import Task
 from evalgate.core.trial import Trial
 from evalgate.errors import UsageError
-from evalgate.gateway.cassette import CassetteFile, load_cassette
 from evalgate.runner.artifacts import cassette_path
+from evalgate.runner.recorded import RecordedTrial, load_recorded
 from evalgate.runner.run import Job
 from evalgate.store.disk import write_whole
 from evalgate.store.runs import RunFolder
 
+_FOLDER = re.compile(r"[0-9a-f]{12}")
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recordings:
-    """The recordings of one harness: tapes by task id, in order of n."""
+    """The recordings of one harness: recorded trials by task id, in order of n.
+
+    ``others`` names the folders of other harnesses.
+    """
 
     fingerprint: str
-    tapes: dict[str, list[CassetteFile]]
+    trials: Mapping[str, Sequence[RecordedTrial]]
     others: tuple[str, ...] = ()
 
     @property
     def count(self) -> int:
         """How many times this fingerprint was recorded so far."""
-        found = [_recording(tape) for tapes in self.tapes.values() for tape in tapes]
-        return max(found, default=0)
+        return max((one.recording for many in self.trials.values() for one in many), default=0)
+
+    def of(self, task: Task) -> list[RecordedTrial]:
+        """Return the recorded trials of this very task."""
+        return [one for one in self.trials.get(task.id, ()) if one.task_digest == task.digest]
 
     def jobs(self, tasks: Sequence[Task]) -> list[Job]:
-        """Return one job a tape, for tasks whose digest is the recorded one."""
-        return [
-            Job(task=task, n=_number(tape), tape=tape)
-            for task in tasks
-            for tape in self.tapes.get(task.id, [])
-            if tape.header["task_digest"] == task.digest
-        ]
+        """Return one job a recorded trial, for tasks whose digest is the recorded one."""
+        return [Job(task=task, n=one.n, recorded=one) for task in tasks for one in self.of(task)]
 
     def unrecorded(self, tasks: Sequence[Task]) -> list[str]:
         """Name the tasks that no recording can answer, and why."""
-        return [
-            f"{task.id} ({'changed since' if task.id in self.tapes else 'never recorded'})"
-            for task in tasks
-            if not any(t.header["task_digest"] == task.digest for t in self.tapes.get(task.id, []))
-        ]
+        return [f"{task.id} ({self.why_not(task)})" for task in tasks if not self.of(task)]
+
+    def why_not(self, task: Task) -> str:
+        """Say why a task has no recording."""
+        known = task.id in self.trials
+        return "recorded for another version of the task" if known else "never recorded"
 
 
 def find_recordings(state: State, fingerprint: str) -> Recordings:
     """Read the committed recordings of one harness; the folders of others are named."""
     files = state.view.read_prefix(state.project.within("cassettes"))
     short = fingerprint[:12]
-    tapes: dict[str, list[CassetteFile]] = {}
+    trials: dict[str, list[RecordedTrial]] = {}
     for path, file in sorted(files.items()):
         if path.startswith(f"{short}/") and path.endswith(".json"):
-            tape = load_cassette(file.data, name=f"cassettes/{path}")
-            if tape.header["fingerprint"] != fingerprint:
-                message = f"cassettes/{path}: was recorded of another harness"
+            name = f"cassettes/{path}"
+            one = load_recorded(file.data, name=name)
+            if one.fingerprint != fingerprint:
+                message = f"{name}: was recorded of another harness"
                 raise UsageError(message, hint="a recording can not be moved between harnesses")
-            tapes.setdefault(str(tape.header["task"]), []).append(tape)
-    others = {path.split("/", 1)[0] for path in files if "/" in path} - {short}
-    for found in tapes.values():
-        found.sort(key=_number)
-    return Recordings(fingerprint=fingerprint, tapes=tapes, others=tuple(sorted(others)))
+            trials.setdefault(one.task, []).append(one)
+    folders = {path.split("/", 1)[0] for path in files if "/" in path}
+    for found in trials.values():
+        found.sort(key=lambda one: one.n)
+    others = sorted(name for name in folders - {short} if _FOLDER.fullmatch(name))
+    return Recordings(fingerprint=fingerprint, trials=trials, others=tuple(others))
 
 
-def publish(run: RunFolder, harness: Harness, trials: Sequence[Trial], root: Path) -> Path:
-    """Copy a complete run's cassettes below ``cassettes/`` and retire other harnesses' ones.
+def publish(
+    run: RunFolder, harness: Harness, trials: Sequence[Trial], root: Path, *, retire: bool
+) -> Path:
+    """Copy a complete run's cassettes below ``cassettes/``; ``retire`` those of other harnesses.
 
     A set that exists already is replaced as a whole, never mixed.
     """
@@ -82,10 +91,11 @@ def publish(run: RunFolder, harness: Harness, trials: Sequence[Trial], root: Pat
     for trial in trials:
         data = cassette_path(run, trial.task, trial.key.n).read_bytes()
         write_whole(fresh / storage_key(trial.task) / f"{trial.key.n}.json", data)
-    for old in folder.parent.iterdir():
-        if old != fresh:
-            shutil.rmtree(old)
+    shutil.rmtree(folder, ignore_errors=True)
     fresh.replace(folder)
+    for old in folder.parent.iterdir() if retire else ():
+        if old != folder and _FOLDER.fullmatch(old.name) and old.is_dir() and not old.is_symlink():
+            shutil.rmtree(old)
     return folder
 
 
@@ -98,11 +108,3 @@ def recorded_before(root: Path, fingerprint: str) -> int:
         except (ValueError, KeyError, TypeError):
             continue
     return max(found)
-
-
-def _number(tape: CassetteFile) -> int:
-    return int(str(tape.header["n"]))
-
-
-def _recording(tape: CassetteFile) -> int:
-    return int(str(tape.header.get("recording", 1)))

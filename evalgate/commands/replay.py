@@ -9,19 +9,21 @@ from evalgate.commands.console import Console
 from evalgate.commands.project import Project, open_state
 from evalgate.commands.recordings import Recordings, find_recordings
 from evalgate.commands.run import subject_of
-from evalgate.commands.tables import render_sample
 from evalgate.commands.trials import (
     Finished,
+    Report,
     Request,
     default_workers,
     make_trials,
+    not_measured_here,
     not_reproduced,
 )
+from evalgate.core.decision import worst
 from evalgate.core.harness import Harness
 from evalgate.core.task import Task
 from evalgate.errors import DivergedError, ExitCode, UsageError
-from evalgate.gateway.cassette import load_cassette
 from evalgate.runner.artifacts import cassette_path
+from evalgate.runner.recorded import load_recorded
 from evalgate.runner.run import Job
 from evalgate.store.runs import RunStore
 from evalgate.tasks.suite import select
@@ -40,8 +42,8 @@ class ReplayOptions:
     fresh: bool = True
 
 
-def replay(project: Project, options: ReplayOptions, console: Console) -> tuple[ExitCode, str]:
-    """Make the recorded trials again; return the exit code and the text for stdout.
+def replay(project: Project, options: ReplayOptions, console: Console) -> Report:
+    """Make the recorded trials again.
 
     Exit 7 when a request was not recorded or only stale recordings exist, 6 when numbers
     differ from the recorded ones.
@@ -71,7 +73,7 @@ def replay(project: Project, options: ReplayOptions, console: Console) -> tuple[
 def require_jobs(recordings: Recordings, tasks: Sequence[Task], harness: Harness) -> list[Job]:
     """Return a job for each recorded trial; DivergedError when a task has none."""
     hint = "record it: evalgate run --record"
-    if not recordings.tapes:
+    if not recordings.trials:
         message = f"no recording of this harness ({harness.short})"
         if recordings.others:
             message += f"; there are recordings of {', '.join(recordings.others)}: stale"
@@ -83,25 +85,32 @@ def require_jobs(recordings: Recordings, tasks: Sequence[Task], harness: Harness
     return recordings.jobs(tasks)
 
 
-def _report(finished: Finished, jobs: Sequence[Job]) -> tuple[ExitCode, str]:
-    lines = [render_sample(finished.sample)]
+def _report(finished: Finished, jobs: Sequence[Job]) -> Report:
     diverged = [trial for trial in finished.trials if trial.diverged]
-    unused = [trial for trial in finished.trials if trial.unused_exchanges]
     wrong = not_reproduced(jobs, finished.trials)
-    lines += [f"diverged: {t.task} #{t.key.n}: {t.diverged}" for t in diverged]
-    lines += [
+    problems = [f"diverged: {t.task} #{t.key.n}: {t.diverged}" for t in diverged]
+    problems += [
         f"unused: {t.task} #{t.key.n}: {t.unused_exchanges} recorded exchange(s) not asked for"
-        for t in unused
+        for t in finished.trials
+        if t.unused_exchanges and not t.diverged
     ]
-    lines += [f"not reproduced: {text}" for text in wrong]
-    if not diverged and not wrong:
-        lines.append(f"reproduced: all {len(finished.trials)} recorded trials")
-    code = ExitCode.OK
-    if diverged:
-        code = ExitCode.DIVERGED
-    elif wrong:
-        code = ExitCode.VOID
-    return code, "\n".join(lines)
+    problems += [f"not reproduced: {text}" for text in wrong]
+    then = {(job.task.id, job.n): job.recorded.measured for job in jobs if job.recorded}
+    lost = [
+        f"not measured here: {t.task} #{t.key.n}: {t.reason}"
+        for t in finished.trials
+        if not t.diverged and not_measured_here(then[t.task, t.key.n], t)
+    ]
+    problems += lost
+    codes = [
+        *[ExitCode.VOID] * bool(wrong),
+        *[ExitCode.DIVERGED] * bool(diverged),
+        *[ExitCode.NOT_MEASURED] * bool(lost),
+    ]
+    closing = "" if codes else f"reproduced: all {len(finished.trials)} recorded trials"
+    return Report(
+        exit_code=worst(codes), finished=finished, problems=tuple(problems), closing=closing
+    )
 
 
 def _jobs_of_run(project: Project, name: str, harness: Harness, tasks: Sequence[Task]) -> list[Job]:
@@ -119,8 +128,8 @@ def _jobs_of_run(project: Project, name: str, harness: Harness, tasks: Sequence[
         if by_id[trial.task].digest != trial.key.task_digest:
             message = f"task {trial.task} is not the one that run {folder.id} worked on"
             raise UsageError(message, hint="check out the tasks as they were")
-        tape = load_cassette(path.read_bytes(), name=str(path))
-        jobs.append(Job(task=by_id[trial.task], n=trial.key.n, tape=tape))
+        recorded = load_recorded(path.read_bytes(), name=str(path))
+        jobs.append(Job(task=by_id[trial.task], n=trial.key.n, recorded=recorded))
     if not jobs:
         message = f"run {folder.id} holds no recording"
         raise UsageError(message, hint="replays and regrades make none: name a live run")

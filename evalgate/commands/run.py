@@ -9,8 +9,7 @@ from statistics import median
 from evalgate.commands.console import Console
 from evalgate.commands.project import WORKTREE, Project, State, open_state
 from evalgate.commands.recordings import publish, recorded_before
-from evalgate.commands.tables import render_sample
-from evalgate.commands.trials import Request, default_workers, make_trials, require_prices
+from evalgate.commands.trials import Report, Request, default_workers, make_trials, require_prices
 from evalgate.core.baseline import pool
 from evalgate.core.harness import Harness
 from evalgate.core.pricing import cost_usd
@@ -44,8 +43,8 @@ def subject_of(rev: str | None) -> Subject:
     return WORKTREE if rev is None else Subject.parse(rev)
 
 
-def run(project: Project, options: RunOptions, console: Console) -> tuple[ExitCode, str]:
-    """Make live trials; return the exit code and the table for stdout."""
+def run(project: Project, options: RunOptions, console: Console) -> Report:
+    """Make live trials; exit 4 when too many of them were not measured."""
     with open_state(project, subject_of(options.rev)) as state:
         harness = state.harness
         tasks = select(state.tasks, options.tasks)
@@ -53,13 +52,13 @@ def run(project: Project, options: RunOptions, console: Console) -> tuple[ExitCo
         jobs = [Job(task=task, n=n) for task in tasks for n in range(1, count + 1)]
         before = recorded_before(project.root, harness.fingerprint)
         if options.record:
-            _check_record(options, tasks, state.tasks, harness, before)
+            _check_record(options, tasks, state.tasks, harness, before, state.config.trials)
         max_usd = options.max_usd if options.max_usd is not None else state.config.budget_usd
         require_prices(harness, max_usd)
         console.note(f"harness {harness.short} of {harness.label}: {len(tasks)} tasks × {count}")
         console.note(estimate(state, harness, tasks, len(jobs)))
         if options.dry_run:
-            return ExitCode.OK, ""
+            return Report(exit_code=ExitCode.OK, closing=estimate(state, harness, tasks, len(jobs)))
         request = Request(
             kind=Kind.RUN,
             harness=harness,
@@ -73,13 +72,17 @@ def run(project: Project, options: RunOptions, console: Console) -> tuple[ExitCo
         )
         finished = make_trials(state, request, console)
         console.note(f"run {finished.run.id}")
-        if options.record:
-            folder = publish(finished.run, harness, finished.trials, project.root)
-            console.note(f"recorded {len(finished.trials)} trials in {folder}")
         policy = state.config.policy
         unmeasured = finished.sample.errored > policy.max_errored * len(finished.trials)
+        if options.record and unmeasured:
+            console.warn("not recorded: too many trials were not measured")
+        elif options.record:
+            folder = publish(
+                finished.run, harness, finished.trials, project.root, retire=options.rev is None
+            )
+            console.note(f"recorded {len(finished.trials)} trials in {folder}")
         code = ExitCode.NOT_MEASURED if unmeasured else ExitCode.OK
-        return code, render_sample(finished.sample)
+        return Report(exit_code=code, finished=finished)
 
 
 def estimate(state: State, harness: Harness, tasks: Sequence[Task], trials: int) -> str:
@@ -119,10 +122,14 @@ def _check_record(
     suite: Sequence[Task],
     harness: Harness,
     before: int,
+    trials: int,
 ) -> None:
     if len(tasks) != len(suite):
         message = "--record takes the whole suite: a partial set of recordings proves nothing"
         raise UsageError(message, hint="leave the task selection out")
+    if options.trials is not None and options.trials < trials:
+        message = f"--record takes {trials} trials of each task, as the suite asks for"
+        raise UsageError(message, hint="leave -k out")
     if before and not options.again:
         message = f"this harness ({harness.short}) is recorded already, {before} time(s)"
         raise UsageError(message, hint="--again records it anew; the baseline will say so")

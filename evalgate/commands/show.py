@@ -33,12 +33,17 @@ def show(project: Project, name: str | None) -> str:
 
 def _list(store: RunStore) -> str:
     rows = [("run", "trials", "state")]
-    for run in store.all():
-        info = run.info
-        planned = len(info["plan"]["trials"])
-        state = "finished" if info.get("finished") else "unfinished: the same command goes on"
-        rows.append((run.id, f"{len(run.trials)}/{planned}", state))
+    rows += [(run.id, *_state(run)) for run in store.all()]
     return render_rows(rows) if len(rows) > 1 else "there is no run yet: evalgate run"
+
+
+def _state(run: RunFolder) -> tuple[str, str]:
+    try:
+        info, made = run.info, len(run.trials)
+        state = "finished" if info["finished"] else "unfinished: the same command goes on"
+        return f"{made}/{len(info['plan']['trials'])}", state
+    except (UsageError, KeyError, TypeError) as error:
+        return "?", f"can not be read: {error}"
 
 
 def _run(run: RunFolder, trials: list[Trial]) -> str:

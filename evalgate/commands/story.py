@@ -6,10 +6,11 @@ from dataclasses import replace
 
 from evalgate.commands.evidence import HeadTrials
 from evalgate.commands.project import State
+from evalgate.core.change import Change, TaskChange
 from evalgate.core.patch import render_difference
 from evalgate.core.sample import Row, TaskSample
 from evalgate.core.trial import Outcome
-from evalgate.core.verdict import Change, TaskChange, Verdict
+from evalgate.core.verdict import Verdict
 from evalgate.report.verdict import Story
 
 

@@ -15,12 +15,14 @@ def render_sample(sample: Sample) -> str:
     """Return one line a task and a line in all."""
     rows = [("task", "passed", "trials", "first failure")]
     rows += [_row(task) for task in sample.tasks.values()]
-    measured = [row for task in sample.tasks.values() for row in task.measured]
-    passed = sum(task.passed for task in sample.tasks.values())
-    total = f"{passed}/{len(measured)} passed ({percent(passed, len(measured))})"
-    if sample.errored:
-        total += f", {sample.errored} errored"
-    return f"{render_rows(rows)}\n\n{total}; evidence: {sample.evidence}"
+    return f"{render_rows(rows)}\n\n{rate(sample)}; evidence: {sample.evidence}"
+
+
+def rate(sample: Sample) -> str:
+    """Return how many of the measured trials passed, and how many were not measured."""
+    share = percent(sample.passed, sample.measured)
+    errored = f", {sample.errored} errored" if sample.errored else ""
+    return f"{sample.passed}/{sample.measured} passed ({share}){errored}"
 
 
 def render_rows(rows: Sequence[Sequence[str]]) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -12,12 +12,13 @@ from functools import partial
 from evalgate import __version__
 from evalgate.commands.console import Console
 from evalgate.commands.project import State
+from evalgate.commands.tables import render_sample
 from evalgate.core.harness import Harness
 from evalgate.core.json import Json
 from evalgate.core.sample import Sample, sample_of
 from evalgate.core.task import Task, suite_digest
 from evalgate.core.trial import Evidence, Outcome, Trial
-from evalgate.errors import UsageError
+from evalgate.errors import ExitCode, UsageError
 from evalgate.protocols import SandboxProvider
 from evalgate.runner.bench import Bench
 from evalgate.runner.run import Job, execute
@@ -57,6 +58,37 @@ class Finished:
     sandbox: str
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Report:
+    """How a command that makes trials ended: for a program (``to_json``) and for a person."""
+
+    exit_code: ExitCode
+    finished: Finished | None = None
+    problems: tuple[str, ...] = ()
+    closing: str = ""
+
+    @property
+    def text(self) -> str:
+        """The table of trials, what went wrong, and a closing line."""
+        table = "" if self.finished is None else render_sample(self.finished.sample)
+        return "\n".join(filter(None, (table, *self.problems, self.closing)))
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the document of ``--json``."""
+        run: dict[str, Json] = {}
+        if self.finished is not None:
+            sample = self.finished.sample
+            run = {
+                "run": self.finished.run.id,
+                "fingerprint": sample.fingerprint,
+                "evidence": str(sample.evidence),
+                "sandbox": self.finished.sandbox,
+                "tasks": _summary(self.finished.trials),
+            }
+        found: list[Json] = [*self.problems]
+        return {"exit_code": int(self.exit_code), "problems": found, "note": self.closing, **run}
+
+
 def default_workers() -> int:
     """Return how many trials run at once when nobody says: one a core."""
     return max(1, os.cpu_count() or 1)
@@ -79,7 +111,7 @@ def make_trials(state: State, request: Request, console: Console) -> Finished:
     started = datetime.now(UTC)
     store = RunStore(state.project.state)
     with open_bench(setup, os.environ) as bench:
-        _announce(bench.provider, request, console)
+        announce(bench.provider, request.kind, console)
         with store.open(_plan(request, bench), fresh=request.fresh) as run, console.progress():
             trials = execute(
                 request.jobs,
@@ -89,7 +121,12 @@ def make_trials(state: State, request: Request, console: Console) -> Finished:
                 max_usd=request.max_usd,
                 listener=console,
             )
-            run.write_info({**run.info, **_summary(trials), "times": times(started)})
+            done: dict[str, Json] = {
+                "finished": True,
+                "summary": _summary(trials),
+                "times": times(started),
+            }
+            run.write_info({**run.info, **done})
     sample = sample_of(
         trials,
         fingerprint=request.harness.fingerprint,
@@ -101,21 +138,26 @@ def make_trials(state: State, request: Request, console: Console) -> Finished:
 
 def not_reproduced(jobs: Sequence[Job], trials: Sequence[Trial]) -> list[str]:
     """Name the trials whose numbers differ from those in their recording."""
-    tapes = {(job.task.id, job.n): job.tape for job in jobs}
+    recorded = {(job.task.id, job.n): job.recorded for job in jobs}
     found = []
     for trial in trials:
-        tape = tapes.get((trial.task, trial.key.n))
-        if tape is None or trial.diverged:
+        then = recorded.get((trial.task, trial.key.n))
+        if then is None or trial.diverged or not_measured_here(then.measured, trial):
             continue
-        recorded, now = tape.record["measured"], trial.measured()
-        if isinstance(recorded, dict) and recorded != now:
-            told = "; ".join(
-                f"{key}: {recorded.get(key)} → {now[key]}"
-                for key in ("outcome", "reason", "checks", "signals")
-                if recorded.get(key) != now[key]
-            )
+        now = trial.measured()
+        told = "; ".join(
+            f"{key}: {then.measured.get(key)} → {now[key]}"
+            for key in ("outcome", "reason", "checks", "signals")
+            if then.measured.get(key) != now[key]
+        )
+        if told:
             found.append(f"{trial.task} #{trial.key.n}: {told[:300]}")
     return found
+
+
+def not_measured_here(then: Mapping[str, Json], trial: Trial) -> bool:
+    """Tell whether a recorded trial only failed to be measured again: that proves nothing."""
+    return trial.outcome is Outcome.ERRORED and then.get("outcome") != Outcome.ERRORED
 
 
 def require_prices(harness: Harness, max_usd: float | None) -> None:
@@ -134,24 +176,24 @@ def _maker(kind: Kind, bench: Bench, run: RunFolder) -> Callable[[Job, threading
 
 
 def _make(kind: Kind, bench: Bench, run: RunFolder, job: Job, stop: threading.Event) -> Trial:
-    if job.tape is None:
+    if job.recorded is None:
         return live_trial(bench, job.task, job.n, run, stop)
     if kind is Kind.REGRADE:
-        return regraded_trial(bench, job.task, job.n, job.tape, stop)
-    return replayed_trial(bench, job.task, job.n, job.tape, run, stop)
+        return regraded_trial(bench, job.task, job.recorded, stop)
+    return replayed_trial(bench, job.task, job.recorded, run, stop)
 
 
-def _announce(provider: SandboxProvider, request: Request, console: Console) -> None:
-    promises = provider.promises
-    if not promises.hides_host_files:
-        console.note(
+def announce(provider: SandboxProvider, kind: Kind, console: Console) -> None:
+    """Say in which sandbox trials are made; that there is none is said however quiet."""
+    if not provider.promises.hides_host_files:
+        console.warn(
             f"sandbox: {provider.name}: NO ISOLATION: agent and tests run as you, "
             "with your files and network"
         )
-    elif request.kind is not Kind.REGRADE:
-        console.note(f"sandbox: {provider.name}; the agent stage shares the host's network")
-    else:
+    elif kind is Kind.REGRADE:
         console.note(f"sandbox: {provider.name}, no network")
+    else:
+        console.note(f"sandbox: {provider.name}; the agent stage shares the host's network")
 
 
 def _plan(request: Request, bench: Bench) -> dict[str, Json]:
@@ -166,14 +208,15 @@ def _plan(request: Request, bench: Bench) -> dict[str, Json]:
         "agent": bench.agent.version,
         "tasks": {task.id: task.digest for task in request.tasks},
         "trials": [
-            [job.task.id, job.n, job.tape.digest if job.tape else ""] for job in request.jobs
+            [job.task.id, job.n, job.recorded.tape.digest if job.recorded else ""]
+            for job in request.jobs
         ],
     }
 
 
-def _summary(trials: Sequence[Trial]) -> dict[str, Json]:
-    tasks: dict[str, dict[str, Json]] = {}
+def _summary(trials: Sequence[Trial]) -> dict[str, dict[str, int]]:
+    tasks: dict[str, dict[str, int]] = {}
     for trial in trials:
         counts = tasks.setdefault(trial.task, {str(outcome): 0 for outcome in Outcome})
-        counts[str(trial.outcome)] = int(str(counts[str(trial.outcome)])) + 1
-    return {"finished": True, "summary": tasks}
+        counts[str(trial.outcome)] += 1
+    return tasks

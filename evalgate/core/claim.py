@@ -33,14 +33,14 @@ class Claim:
 
     def to_json(self) -> dict[str, Json]:
         """Return the JSON form: UTF-8 text as it is, other bytes in base64."""
-        changed = {path: _file_to_json(file) for path, file in sorted(self.changed.items())}
-        return {"changed": changed, "deleted": list(self.deleted)}
+        changed = {_written(p): _file_to_json(f) for p, f in sorted(self.changed.items())}
+        return {"changed": changed, "deleted": [_written(path) for path in self.deleted]}
 
     @classmethod
     def from_json(cls, value: Mapping[str, Any]) -> Claim:
         """Read the JSON form; a path that leaves the workspace raises ValueError."""
-        changed = {str(path): _file_from_json(item) for path, item in value["changed"].items()}
-        deleted = tuple(str(path) for path in value["deleted"])
+        changed = {_read(path): _file_from_json(item) for path, item in value["changed"].items()}
+        deleted = tuple(_read(path) for path in value["deleted"])
         for path in (*changed, *deleted):
             if not is_safe_path(path):
                 message = f"the claim holds the path {path!r}, which leaves the workspace"
@@ -114,6 +114,27 @@ def _name(path: str) -> str:
 def _is_litter(path: str) -> bool:
     # Running a program leaves byte code behind; it says nothing about what the agent did.
     return "__pycache__" in path.split("/")
+
+
+_ODD = "base64:"
+
+
+def _written(path: str) -> str:
+    # JSON holds no name that is not UTF-8.
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        pass
+    else:
+        if not path.startswith(_ODD):
+            return path
+    return _ODD + base64.b64encode(path.encode("utf-8", "surrogateescape")).decode()
+
+
+def _read(path: str) -> str:
+    if not path.startswith(_ODD):
+        return path
+    return base64.b64decode(path.removeprefix(_ODD)).decode("utf-8", "surrogateescape")
 
 
 def _file_to_json(file: File) -> dict[str, Json]:

@@ -11,7 +11,7 @@ from evalgate.core.json import JsonObject
 from evalgate.core.policy import Policy
 from evalgate.core.pricing import FREE, Price
 from evalgate.core.schema import Reader, Source
-from evalgate.errors import UsageError
+from evalgate.errors import NoConfigurationError
 
 #: The tables that make the harness; all others may change without a new fingerprint.
 HASHED = ("harness", "models", "agent", "sandbox")
@@ -160,8 +160,8 @@ def _price(table: Reader) -> Price:
     price = Price(
         input=table.number("input"),
         output=table.number("output"),
-        cache_read=table.number("cache_read", 0.0),
-        cache_write=table.number("cache_write", 0.0),
+        cache_read=table.number("cache_read") if table.has("cache_read") else None,
+        cache_write=table.number("cache_write") if table.has("cache_write") else None,
     )
     table.done()
     return price
@@ -199,5 +199,5 @@ def require_config(config: Config | None, *, where: str) -> Config:
     if config is None:
         message = f"no evalgate configuration in {where}"
         hint = "write evalgate.toml, or [tool.evalgate] in pyproject.toml (see README)"
-        raise UsageError(message, hint=hint)
+        raise NoConfigurationError(message, hint=hint)
     return config

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from enum import StrEnum
 
 from evalgate.errors import ExitCode
@@ -22,6 +22,9 @@ class Decision(StrEnum):
     STALE = "stale"
 
 
+#: Which of several exit codes is told: what stopped everything first, a pass last.
+_PRECEDENCE = (130, 70, 2, 9, 8, 6, 7, 5, 3, 4, 1, 0)
+
 EXIT_CODES: Mapping[Decision, ExitCode] = {
     Decision.NOTHING_TO_JUDGE: ExitCode.OK,
     Decision.PASS: ExitCode.OK,
@@ -33,3 +36,8 @@ EXIT_CODES: Mapping[Decision, ExitCode] = {
     Decision.VOID: ExitCode.VOID,
     Decision.STALE: ExitCode.DIVERGED,
 }
+
+
+def worst(codes: Iterable[ExitCode]) -> ExitCode:
+    """Return the code that is told when several hold; none at all is a pass."""
+    return min(codes, key=_PRECEDENCE.index, default=ExitCode.OK)

@@ -70,8 +70,9 @@ class Witness:
     """Everything the wire saw in one trial.
 
     ``exchanges`` are in order of arrival; ``unused`` counts recorded exchanges a replay did
-    not ask for; ``provider_error`` is a sentence when the last exchange was no success;
-    ``limit`` is one when the agent was refused a request because a limit was reached.
+    not ask for; ``provider_error`` is a sentence when the provider, or the way to it, kept the
+    last exchange from being a success; ``limit`` is one when the agent was refused a request
+    because a limit was reached.
     """
 
     exchanges: tuple[Exchange, ...]

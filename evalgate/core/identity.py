@@ -101,9 +101,9 @@ class Conditions:
         return tuple(found)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, order=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class TrialKey:
-    """What names one trial; equal keys are the same trial and are never run twice."""
+    """What names one trial within its conditions; a run never makes one twice."""
 
     task_digest: str
     fingerprint: str

@@ -12,6 +12,9 @@ from urllib.parse import quote, quote_plus
 #: Values shorter than this are words of everyday text and would be "found" everywhere.
 SHORTEST = 8
 
+#: A value of unknown use must look like a key: as long as this, or of letters and digits both.
+_LONG = 16
+
 _SUFFIXES = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 _WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
 _ESCAPES = (b"\\n", b"\\r", b"\\t", b"\\b", b"\\f")
@@ -118,12 +121,23 @@ class Redactor:
 
 
 def known_secrets(environ: Mapping[str, str]) -> dict[str, str]:
-    """Return the values of variables whose names end in KEY, TOKEN, SECRET or PASSWORD."""
+    """Return the variables whose names end in KEY, TOKEN, SECRET or PASSWORD, with values.
+
+    Only what looks like a key is taken: 16 characters or more, or 8 or more with both letters
+    and digits. A password that is a word, as ``postgres``, is everyday text and would be
+    "found" in code that has nothing to do with it. The keys of configured models need no such
+    test: the wire knows them as what they are.
+    """
     return {
         name: value
         for name, value in sorted(environ.items())
-        if name.upper().endswith(_SUFFIXES) and len(value) >= SHORTEST
+        if name.upper().endswith(_SUFFIXES) and _is_like_a_key(value)
     }
+
+
+def _is_like_a_key(value: str) -> bool:
+    mixed = any(map(str.isalpha, value)) and any(map(str.isdigit, value))
+    return len(value) >= (SHORTEST if mixed else _LONG)
 
 
 def _forms(secrets: Mapping[str, str]) -> list[tuple[bytes, str]]:

@@ -68,6 +68,16 @@ class Sample:
         return tuple(row for task in self.tasks.values() for row in task.rows)
 
     @property
+    def passed(self) -> int:
+        """How many trials passed."""
+        return sum(task.passed for task in self.tasks.values())
+
+    @property
+    def measured(self) -> int:
+        """How many trials were measured."""
+        return len(self.rows) - self.errored
+
+    @property
     def errored(self) -> int:
         """How many trials were not measured."""
         return sum(row.outcome is Outcome.ERRORED for row in self.rows)
@@ -97,9 +107,15 @@ def joint_conditions(many: list[Conditions]) -> Conditions:
         sandbox=", ".join(sandboxes),
         agent=", ".join(agents),
         models=tuple(sorted({model for one in many for model in one.models})),
-        checks={name: v for one in many for name, v in one.checks.items()},
+        checks={name: _version(name, many) for one in many for name in one.checks},
         format=max((one.format for one in many), default=1),
     )
+
+
+def _version(name: str, many: list[Conditions]) -> int:
+    # Zero is no check's version: a mixture equals nothing, so it is incomparable.
+    versions = {one.checks[name] for one in many if name in one.checks}
+    return versions.pop() if len(versions) == 1 else 0
 
 
 def _task_sample(task: str, trials: list[Trial]) -> TaskSample:

@@ -21,18 +21,12 @@ _SHORTEST = 2
 _SHORTEST_SLUG = 8
 
 
-def scrub_paths(text: str, places: Mapping[str, str]) -> str:
-    """Replace each place by ``<LABEL>``, longest path first.
+def scrub_bytes(data: bytes, places: Mapping[str, str]) -> bytes:
+    """Replace each place by ``<LABEL>``, longest path first; JSON text stays JSON text.
 
     ``places`` is label -> absolute path. Agents also write a path as one word for a folder name,
     with ``-`` for everything but letters and digits: after a slash that becomes ``<LABEL:slug>``.
     """
-    data = text.encode("utf-8", "surrogatepass")
-    return scrub_bytes(data, places).decode("utf-8", "surrogatepass")
-
-
-def scrub_bytes(data: bytes, places: Mapping[str, str]) -> bytes:
-    """Do the same to bytes, such as the JSON text of a request; JSON stays JSON."""
     for rule in _rules(tuple(sorted(places.items()))):
         if rule.form in data:
             data = _replaced(data, rule)

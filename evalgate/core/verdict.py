@@ -4,60 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
-from typing import Any
 
+from evalgate.core.change import Change, TaskChange, change_of, to_json
 from evalgate.core.counts import TaskCounts
 from evalgate.core.decision import EXIT_CODES, Decision
 from evalgate.core.identity import FORMAT
 from evalgate.core.json import Json
 from evalgate.core.policy import Policy
 from evalgate.core.rule import rule
-from evalgate.core.sample import Sample, TaskSample
-from evalgate.core.statistics import Difference, pass_rate_difference
+from evalgate.core.sample import Sample
+from evalgate.core.statistics import (
+    Difference,
+    about_more_runs,
+    drop_not_excluded,
+    pass_rate_difference,
+)
 from evalgate.core.trial import Outcome
 from evalgate.errors import ExitCode
-
-
-class Change(StrEnum):
-    """What became of one task, in the order in which it is shown."""
-
-    REGRESSED = "regressed"
-    FELL = "fell"
-    FIRST_PASS = "passes for the first time"  # noqa: S105 - a word, not a password
-    ROSE = "rose"
-    SAME = "same"
-    NOT_MEASURED = "not measured"
-    INCOMPARABLE = "incomparable"
-    NEW = "new"
-    GONE = "gone"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CheckChange:
-    """How often a check passed on each side, of how many times it was examined."""
-
-    name: str
-    base: tuple[int, int]
-    head: tuple[int, int]
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskChange:
-    """One task on both sides; ``p`` is its step-down min-P, None where it can not be had."""
-
-    task: str
-    change: Change
-    base: TaskSample | None
-    head: TaskSample | None
-    p: float | None = None
-    checks: tuple[CheckChange, ...] = ()
-    why: str = ""
-
-    @property
-    def moved(self) -> bool:
-        """Tell whether a reader of the verdict has to see this task."""
-        return self.change is not Change.SAME
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -100,7 +63,7 @@ class Verdict:
             else {"point": difference.point, "low": difference.low, "high": difference.high},
             "p_worse": self.p_worse,
             "p_better": self.p_better,
-            "tasks": [_change_to_json(change) for change in self.changes],
+            "tasks": [to_json(change) for change in self.changes],
             "policy": self.policy.sentence,
             **self.context,
         }
@@ -114,7 +77,7 @@ def judge(base: Sample, head: Sample, policy: Policy, *, doubts: Sequence[str] =
     the numbers may not be believed at all; with any of them the verdict is void.
     """
     unequal = base.conditions.differences(head.conditions)
-    changes = [_change(name, base, head) for name in sorted({*base.tasks, *head.tasks})]
+    changes = [change_of(name, base, head) for name in sorted({*base.tasks, *head.tasks})]
     blank = Verdict(
         decision=Decision.PASS,
         sentence="",
@@ -128,9 +91,6 @@ def judge(base: Sample, head: Sample, policy: Policy, *, doubts: Sequence[str] =
         return replace(blank, decision=Decision.VOID, sentence=sentence, reasons=tuple(doubts))
     if not head.rows:
         return replace(blank, decision=Decision.NOTHING_RAN, sentence="No trial ran.")
-    if unequal:
-        sentence = "Base and head were measured under other conditions: incomparable."
-        return replace(blank, decision=Decision.NO_BASELINE, sentence=sentence, reasons=unequal)
     if _unmeasured(head, policy):
         sentence = (
             f"{head.errored} of {len(head.rows)} trials errored, more than "
@@ -138,6 +98,9 @@ def judge(base: Sample, head: Sample, policy: Policy, *, doubts: Sequence[str] =
         )
         reasons = _error_reasons(head)
         return replace(blank, decision=Decision.NOT_MEASURED, sentence=sentence, reasons=reasons)
+    if unequal:
+        sentence = "Base and head were measured under other conditions: incomparable."
+        return replace(blank, decision=Decision.NO_BASELINE, sentence=sentence, reasons=unequal)
     counts = [_counts(change) for change in changes if _comparable(change)]
     if not counts:
         sentence = "No task of the head can be compared with the base's numbers."
@@ -167,6 +130,8 @@ def _decide(blank: Verdict, counts: Sequence[TaskCounts], policy: Policy) -> Ver
         p_better=ruling.p_better,
     )
     rates = f"{_rate(counts, 'base')} → {_rate(counts, 'head')} ({points(difference)})"
+    if len(counts) < len(changes):
+        rates += f" on the {len(counts)} of {len(changes)} tasks that can be compared"
     if ruling.worse:
         named = f"; broken: {', '.join(sorted(broken))}" if broken else ""
         does = "lowers the pass rate" if difference.point < 0 else "breaks a task"
@@ -175,17 +140,29 @@ def _decide(blank: Verdict, counts: Sequence[TaskCounts], policy: Policy) -> Ver
     if ruling.better:
         sentence = f"Merging this raises the pass rate: {rates}."
         return replace(judged, decision=Decision.IMPROVED, sentence=sentence)
-    excluded = max(0.0, -difference.low) * 100
+    left = drop_not_excluded(difference)
     sentence = (
-        f"No detectable change: {rates}. A drop of up to {excluded:.0f} points is not excluded."
+        f"No detectable change: {rates}. A drop of up to {left * 100:.0f} points is not excluded."
     )
-    return replace(judged, decision=Decision.PASS, sentence=sentence)
+    reasons = _what_would_decide(counts, left, policy)
+    return replace(judged, decision=Decision.PASS, sentence=sentence, reasons=reasons)
+
+
+def _what_would_decide(
+    counts: Sequence[TaskCounts], left: float, policy: Policy
+) -> tuple[str, ...]:
+    more = about_more_runs(counts, policy.margin) if policy.margin > 0 else None
+    if left <= policy.margin or not more:
+        return ()
+    margin = f"{policy.margin * 100:g} points"
+    return (f"To see or exclude a drop of {margin}, about {more} more trials would be needed.",)
 
 
 def points(difference: Difference) -> str:
     """Return a difference in points with its 90 % interval, for a person."""
     low, high = difference.low * 100, difference.high * 100
-    return f"{difference.point * 100:+.1f} points, 90 % interval [{low:+.0f}, {high:+.0f}]"
+    point = round(difference.point * 100, 1) + 0.0  # a drop of nothing is no drop: never -0.0
+    return f"{point:+.1f} points, 90 % interval {low:+.0f} to {high:+.0f}"
 
 
 def percent(passed: int, runs: int) -> str:
@@ -232,60 +209,3 @@ def _counts(change: TaskChange) -> TaskCounts:
         head_passed=change.head.passed,
         head_runs=len(change.head.measured),
     )
-
-
-def _change(name: str, base: Sample, head: Sample) -> TaskChange:
-    old, new = base.tasks.get(name), head.tasks.get(name)
-    if old is None:
-        return TaskChange(task=name, change=Change.NEW, base=None, head=new)
-    if new is None:
-        return TaskChange(task=name, change=Change.GONE, base=old, head=None)
-    if old.digest != new.digest:
-        why = "the task itself changed"
-        return TaskChange(task=name, change=Change.INCOMPARABLE, base=old, head=new, why=why)
-    kind = _movement(old, new)
-    return TaskChange(task=name, change=kind, base=old, head=new, checks=tuple(_checks(old, new)))
-
-
-def _movement(old: TaskSample, new: TaskSample) -> Change:
-    if not old.measured or not new.measured:
-        return Change.NOT_MEASURED
-    before, after = old.passed * len(new.measured), new.passed * len(old.measured)
-    if after < before:
-        return Change.FELL
-    if after > before:
-        return Change.ROSE if old.passed else Change.FIRST_PASS
-    return Change.SAME
-
-
-def _checks(old: TaskSample, new: TaskSample) -> list[CheckChange]:
-    names = dict.fromkeys((*old.check_names, *new.check_names))
-    found = [
-        CheckChange(name=name, base=old.check_passes(name), head=new.check_passes(name))
-        for name in names
-    ]
-    return [one for one in found if one.base[0] * one.head[1] != one.head[0] * one.base[1]]
-
-
-def _change_to_json(change: TaskChange) -> dict[str, Any]:
-    def side(sample: TaskSample | None) -> dict[str, Json] | None:
-        if sample is None:
-            return None
-        return {
-            "passed": sample.passed,
-            "measured": len(sample.measured),
-            "errored": len(sample.rows) - len(sample.measured),
-        }
-
-    return {
-        "task": change.task,
-        "change": str(change.change),
-        "base": side(change.base),
-        "head": side(change.head),
-        "p": change.p,
-        "checks": [
-            {"name": check.name, "base": list(check.base), "head": list(check.head)}
-            for check in change.checks
-        ],
-        "why": change.why,
-    }

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import os
 from collections.abc import Callable
 from http import HTTPStatus
 from typing import Final
@@ -25,6 +27,8 @@ from evalgate.gateway.witness import REFUSAL, Refusal
 
 #: Larger than any provider takes; beyond it a request is refused and not keyed.
 MAX_BODY: Final = 32 << 20
+
+_log = logging.getLogger(__name__)
 
 _FINAL: Final = {"x-should-retry": "false"}
 
@@ -77,8 +81,8 @@ class Answering:
 
     async def fail(self, error: Exception) -> web.StreamResponse:
         """Answer after an error of our own: the trial was not measured, and its witness says so."""
-        message = f"evalgate: the gateway failed: {type(error).__name__}: {error}"
-        message = self._route.redactor.text(message)
+        _log.debug("the gateway failed", exc_info=error)
+        message = f"evalgate: the gateway failed: {_words(error)}"
         request = keyed(self._dialect, "POST", self._path, b"", redactor=Redactor({}), places={})
         capture = self._capture(request)
         status = HTTPStatus.INTERNAL_SERVER_ERROR
@@ -125,8 +129,8 @@ class Answering:
         try:
             return await self._sent_on(capture, upstream, body)
         except (aiohttp.ClientError, TimeoutError) as error:
-            message = f"evalgate: {upstream.url} can not be reached: {_words(error)}"
-            message = self._route.redactor.text(message)
+            # Neither agent nor cassette may learn a URL: it may hold a password or a hidden host.
+            message = f"evalgate: model {model} can not be reached: {_words(error)}"
             return await self._refuse(capture, Refusal.UNREACHABLE, HTTPStatus.BAD_GATEWAY, message)
 
     async def _sent_on(
@@ -193,4 +197,7 @@ def _not_configured(model: str | None, upstream: Upstream | None, dialect: Diale
 
 
 def _words(error: BaseException) -> str:
-    return str(error) or type(error).__name__
+    """Name an error without its own text, which names hosts and URLs."""
+    name = type(error).__name__
+    number = error.errno if isinstance(error, OSError) else None
+    return f"{name} ({os.strerror(number)})" if number is not None and number > 0 else name

@@ -40,7 +40,6 @@ __all__ = [
     "load_cassette",
     "open_recording",
     "open_replay",
-    "read_cassette",
 ]
 
 _KEY: Final = "x-evalgate-key"
@@ -131,15 +130,6 @@ def open_replay(cassette: CassetteFile) -> Iterator[ReplayTape]:
     reader = _Reader(exchanges)
     with _vcr(reader).use_cassette(cassette.digest or "tape", record_mode="none") as tape:
         yield ReplayTape(tape, exchanges)
-
-
-def read_cassette(path: Path) -> CassetteFile:
-    """Read a cassette from disk. UsageError naming the file when it can not be."""
-    try:
-        data = path.read_bytes()
-    except OSError as error:
-        raise UsageError(f"{path} can not be read: {error.strerror}") from error
-    return load_cassette(data, name=str(path))
 
 
 @dataclass(slots=True)

@@ -23,6 +23,7 @@ from evalgate.errors import UsageError
 from evalgate.gateway.deltas import Measured, measure, restore, shorten
 from evalgate.gateway.lines import join_lines, split_lines
 from evalgate.gateway.matching import canonical
+from evalgate.gateway.reading import needed_list, needed_object
 from evalgate.gateway.sse import edit_stream, is_stream
 
 FORMAT: Final = 1
@@ -81,10 +82,10 @@ def load_cassette(data: bytes, *, name: str) -> CassetteFile:
         raise UsageError(message, hint=_MENDING)
     try:
         return CassetteFile(
-            header=_object(join_lines(parsed["header"])),
+            header=needed_object(join_lines(parsed["header"])),
             exchanges=_load_exchanges(parsed["exchanges"]),
-            claim=_object(join_lines(parsed["claim"])),
-            record=_object(join_lines(parsed["record"])),
+            claim=needed_object(join_lines(parsed["claim"])),
+            record=needed_object(join_lines(parsed["record"])),
             digest=_digest(rest),
         )
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
@@ -93,7 +94,7 @@ def load_cassette(data: bytes, *, name: str) -> CassetteFile:
 
 def digest_of(data: bytes) -> str:
     """Return the digest that a file of ours closes with."""
-    return _text(_object(orjson.loads(data))["sha256"])
+    return _text(needed_object(orjson.loads(data))["sha256"])
 
 
 def _digest(rest: JsonObject) -> str:
@@ -136,15 +137,16 @@ def _dump_exchanges(exchanges: Sequence[Exchange]) -> list[Json]:
 def _load_exchanges(value: Json) -> tuple[Exchange, ...]:
     earlier: list[JsonObject | None] = []
     loaded: list[Exchange] = []
-    for item in _list(value):
-        entry = _object(item)
+    for item in needed_list(value):
+        entry = needed_object(item)
         request: JsonObject | None = None
         if "request" in entry:
-            request = restore(_object(join_lines(entry["request"])), earlier)
+            request = restore(needed_object(join_lines(entry["request"])), earlier)
             sent = orjson.dumps(request, option=_SORTED)
         else:
             sent = _load_bytes("request_bytes", entry)
         earlier.append(request)
+        headers = needed_object(join_lines(entry["headers"]))
         loaded.append(
             Exchange(
                 dialect=_text(entry["dialect"]),
@@ -153,7 +155,7 @@ def _load_exchanges(value: Json) -> tuple[Exchange, ...]:
                 request=sent,
                 key=_text(entry["key"]),
                 status=int(_number(entry["status"])),
-                headers={k: _text(v) for k, v in _object(join_lines(entry["headers"])).items()},
+                headers={name: _text(header) for name, header in headers.items()},
                 body=_load_bytes("body", entry),
                 ending=Ending(_text(entry["ending"])),
                 began=float(_number(entry["began"])),
@@ -209,18 +211,6 @@ def _refuse(leaks: Sequence[str]) -> None:
     if leaks:
         found = ", ".join(leaks)
         raise UsageError(f"the cassette would hold a secret: {found}", hint=_LEAK)
-
-
-def _object(value: Json) -> JsonObject:
-    if not isinstance(value, Mapping):
-        raise TypeError("an object is missing")
-    return value
-
-
-def _list(value: Json) -> Sequence[Json]:
-    if not isinstance(value, list):
-        raise TypeError("a list is missing")
-    return value
 
 
 def _text(value: Json) -> str:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import orjson
 
 from evalgate.core.json import Json, JsonObject
+from evalgate.gateway.reading import needed_list, needed_object
 
 #: How many earlier requests are tried; side requests (titles, summaries) stand between turns.
 _LOOK_BACK = 4
@@ -50,17 +51,17 @@ def shorten(new: Measured, earlier: Sequence[Measured | None]) -> JsonObject:
 def restore(delta: JsonObject, earlier: Sequence[JsonObject | None]) -> JsonObject:
     """Return the request that `shorten` was given; TypeError or KeyError when it can not be."""
     if "whole" in delta:
-        return _object(delta["whole"])
+        return needed_object(delta["whole"])
     index = delta["continues"]
     if not isinstance(index, int) or not 0 <= index < len(earlier):
         raise KeyError(index)
-    base = _object(earlier[index])
-    restored: dict[str, Json] = {str(key): base[str(key)] for key in _list(delta["same"])}
-    keep = _object(delta.get("keep", {}))
-    for key, value in _object(delta["set"]).items():
+    base = needed_object(earlier[index])
+    restored: dict[str, Json] = {str(key): base[str(key)] for key in needed_list(delta["same"])}
+    keep = needed_object(delta.get("keep", {}))
+    for key, value in needed_object(delta["set"]).items():
         kept = keep.get(key)
         if isinstance(kept, int):
-            restored[key] = [*_list(base[key])[:kept], *_list(value)]
+            restored[key] = [*needed_list(base[key])[:kept], *needed_list(value)]
         else:
             restored[key] = value
     return restored
@@ -101,16 +102,4 @@ def _kept(new: Measured, old: Measured, key: str) -> int:
 
 
 def _after(value: Json, kept: int) -> Json:
-    return _list(value)[kept:] if kept else value
-
-
-def _object(value: Json) -> JsonObject:
-    if not isinstance(value, Mapping):
-        raise TypeError("an object is missing")
-    return value
-
-
-def _list(value: Json) -> Sequence[Json]:
-    if not isinstance(value, list):
-        raise TypeError("a list is missing")
-    return value
+    return needed_list(value)[kept:] if kept else value

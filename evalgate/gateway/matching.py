@@ -22,8 +22,6 @@ from evalgate.gateway.dialect import Dialect
 
 #: The version of the key's making; part of every key.
 FORMAT: Final = 1
-#: The version of what is dropped, redacted and scrubbed before; part of the conditions.
-SCRUBS: Final = 1
 
 _INT_MIN, _INT_MAX = -(2**63), 2**64 - 1
 

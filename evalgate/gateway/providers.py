@@ -22,7 +22,7 @@ class Provider:
     key_header: str
 
 
-PROVIDERS: Mapping[str, Provider] = {
+UPSTREAMS: Mapping[str, Provider] = {
     "anthropic": Provider(
         url="https://api.anthropic.com", key_env="ANTHROPIC_API_KEY", key_header="x-api-key"
     ),
@@ -39,7 +39,7 @@ def resolve_upstream(model: ModelSpec, environ: Mapping[str, str]) -> Upstream:
     Raises UsageError for an unknown upstream or a missing key, NotAvailableError when the
     variable that names a URL is not set.
     """
-    known = PROVIDERS.get(model.upstream)
+    known = UPSTREAMS.get(model.upstream)
     url = known.url if known else model.upstream
     key_env = model.key_env or (known.key_env if known else "")
     header = known.key_header if known else _header(model)
@@ -47,7 +47,7 @@ def resolve_upstream(model: ModelSpec, environ: Mapping[str, str]) -> Upstream:
         url = _from_environment(model, url.removeprefix("env:"), environ)
     if not url.startswith(("http://", "https://")):
         message = f"models.{model.name}.upstream: unknown upstream {model.upstream!r}"
-        hint = f"one of {', '.join(PROVIDERS)}, a URL, or env:NAME"
+        hint = f"one of {', '.join(UPSTREAMS)}, a URL, or env:NAME"
         raise UsageError(message, hint=hint)
     if key_env and not environ.get(key_env):
         message = f"models.{model.name}: the variable {key_env} holds no key"

@@ -1,8 +1,11 @@
-"""Careful access to JSON that others wrote: what is not there, or not so, is empty."""
+"""Careful access to JSON that others wrote: what is not there, or not so, is empty.
+
+In files of our own a value of another kind is damage: ``needed_*`` raise TypeError.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 import orjson
 
@@ -52,6 +55,20 @@ def count(value: Json, *path: str | int) -> int | None:
     """Return the whole number there, or None."""
     found = member(value, *path)
     return found if isinstance(found, int) and not isinstance(found, bool) else None
+
+
+def needed_object(value: Json) -> JsonObject:
+    """Return the value, which must be an object."""
+    if not isinstance(value, Mapping):
+        raise TypeError("an object is missing")
+    return value
+
+
+def needed_list(value: Json) -> Sequence[Json]:
+    """Return the value, which must be a list."""
+    if not isinstance(value, list):
+        raise TypeError("a list is missing")
+    return value
 
 
 def content_text(content: Json) -> str:

@@ -16,6 +16,19 @@ from evalgate.gateway.dialects import DIALECTS
 REFUSAL: Final = "x-evalgate-refusal"
 
 _FIRST_ERROR = 400
+_FIRST_SERVER_ERROR = 500
+
+#: With these a provider refuses whoever asks, whatever was asked: a key, an account, an address
+#: or a model that is not there, a conflict, too many requests. Any other 4xx speaks of the
+#: request itself, and that is the agent's.
+_NOT_THE_REQUEST = frozenset({401, 402, 403, 404, 408, 409, 429})
+
+#: One provider says with 400 that an account is empty.
+_UNPAID = "credit balance is too low"
+
+#: No answer for so many times the longest wait for one is a provider that hangs; less may be an
+#: agent that was stopped in the middle of a turn.
+_HANGING = 2
 
 
 class Refusal(StrEnum):
@@ -54,7 +67,7 @@ def witness_of(
         misses=tuple(misses),
         unused=unused,
         served_models=_models(reply.model for reply in good),
-        provider_error=_provider_error(*replies[-1]) if replies else None,
+        provider_error=_provider_error(replies),
         limit=_limit(replies),
     )
 
@@ -127,18 +140,45 @@ def _models(models: Iterable[str | None]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(model for model in models if model))
 
 
-def _provider_error(exchange: Exchange, reply: Reply) -> str | None:
+def _provider_error(replies: Sequence[tuple[Exchange, Reply]]) -> str | None:
+    """Say what kept the last request from its answer, when it was not the agent."""
+    hanging = _hanging([exchange for exchange, _ in replies])
+    if hanging is not None or not replies:
+        return hanging
+    exchange, reply = replies[-1]
     refusal = exchange.headers.get(REFUSAL)
     if refusal == Refusal.LIMIT or exchange.ending is Ending.CLIENT_GONE:
         return None
     if refusal is not None:
         return reply.error
     if exchange.status >= _FIRST_ERROR:
-        said = reply.error or "no message in the dialect's shape"
-        return f"the provider answered with HTTP {exchange.status}: {said}"
+        return _refused(exchange.status, reply.error or "no message in the dialect's shape")
     if exchange.ending is Ending.UPSTREAM_CUT or not (reply.finished or reply.error):
         return "the provider's reply broke off"
     return f"the provider sent an error in its reply: {reply.error}" if reply.error else None
+
+
+def _hanging(exchanges: Sequence[Exchange]) -> str | None:
+    """Say how long an agent waited at its end for an answer of which nothing came."""
+    answered = [one for one in exchanges if one.status]
+    last = max((_end(one) for one in answered), default=0.0)
+    waiting = [one for one in exchanges if not one.status and _end(one) > last]
+    if not waiting:
+        return None
+    since = max(last, min(one.began for one in waiting))
+    waited = max(map(_end, waiting)) - since
+    if waited <= _HANGING * max((one.seconds for one in answered), default=0.0):
+        return None
+    return f"the provider had not answered after {waited:.1f} s"
+
+
+def _end(exchange: Exchange) -> float:
+    return exchange.began + exchange.seconds
+
+
+def _refused(status: int, said: str) -> str | None:
+    its_own = status >= _FIRST_SERVER_ERROR or status in _NOT_THE_REQUEST or _UNPAID in said
+    return f"the provider answered with HTTP {status}: {said}" if its_own else None
 
 
 def _limit(replies: Sequence[tuple[Exchange, Reply]]) -> str | None:

@@ -8,10 +8,12 @@ from dataclasses import dataclass, field
 from importlib import resources
 
 import jinja2
+from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+from evalgate.core.change import Change, TaskChange
 from evalgate.core.decision import Decision
 from evalgate.core.sample import Sample
-from evalgate.core.verdict import Change, TaskChange, Verdict, percent
+from evalgate.core.verdict import Verdict, percent
 from evalgate.errors import UsageError
 from evalgate.report.markdown import escape, escape_html, fence
 
@@ -38,6 +40,9 @@ _NUMBERS = (
     ("seconds per trial", "seconds", "{:.1f}"),
     ("cost per trial", "cost_usd", "${:.4f}"),
 )
+
+
+_COMPARABLE = (Change.REGRESSED, Change.FELL, Change.FIRST_PASS, Change.ROSE, Change.SAME)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,12 +75,13 @@ class Story:
 
 def render_verdict(verdict: Verdict, story: Story, *, template: str | None = None) -> str:
     """Render the page; UsageError names the line of a project's own template that is wrong."""
-    environment = jinja2.Environment(
+    # A template is text of the project under judgement: it reaches nothing of this process.
+    environment = ImmutableSandboxedEnvironment(
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        autoescape=False,  # noqa: S701 - Markdown, escaped by the filters below
+        autoescape=False,
     )
     environment.filters.update(md=escape, html=escape_html, fence=fence)
     environment.globals.update(
@@ -85,8 +91,8 @@ def render_verdict(verdict: Verdict, story: Story, *, template: str | None = Non
         regressed=_regressed(verdict),
         rate=_rate,
     )
-    source = (
-        template or resources.files(__package__).joinpath("templates/verdict.md.j2").read_text()
+    source = template or resources.files(__package__).joinpath("templates/verdict.md.j2").read_text(
+        encoding="utf-8"
     )
     try:
         return environment.from_string(source).render(verdict=verdict, story=story)
@@ -119,7 +125,7 @@ def _numbers(verdict: Verdict) -> list[tuple[str, str, str]]:
     base, head = verdict.base, verdict.head
     if base is None or head is None:
         return []
-    rows = [("pass rate", _pass_rate(base), _pass_rate(head))]
+    rows = [("pass rate", _pass_rate(verdict, "base"), _pass_rate(verdict, "head"))]
     rows += [
         (name, _mean(base, signal, form), _mean(head, signal, form))
         for name, signal, form in _NUMBERS
@@ -127,10 +133,12 @@ def _numbers(verdict: Verdict) -> list[tuple[str, str, str]]:
     return rows
 
 
-def _pass_rate(sample: Sample) -> str:
-    measured = sum(len(task.measured) for task in sample.tasks.values())
-    passed = sum(task.passed for task in sample.tasks.values())
-    return f"{percent(passed, measured)} ({passed}/{measured})"
+def _pass_rate(verdict: Verdict, side: str) -> str:
+    """Count what the sentence counts: the tasks that can be compared."""
+    samples = [getattr(change, side) for change in verdict.of(*_COMPARABLE)]
+    measured = sum(len(sample.measured) for sample in samples)
+    passed = sum(sample.passed for sample in samples)
+    return f"{percent(passed, measured)} ({passed}/{measured})" if measured else "unknown"
 
 
 def _mean(sample: Sample, signal: str, form: str) -> str:

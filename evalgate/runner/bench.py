@@ -13,6 +13,7 @@ from evalgate.core.task import CheckSpec
 from evalgate.gateway.server import Gateway
 from evalgate.gateway.upstream import Upstream
 from evalgate.protocols import Agent, Check, SandboxProvider
+from evalgate.runner.control import Controls
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +32,7 @@ class Bench:
     checks: Mapping[str, tuple[tuple[CheckSpec, Check], ...]]
     provenance: Mapping[str, Json] = field(default_factory=dict)
     repositories: dict[str, dict[str, File]] = field(default_factory=dict)
+    controls: Controls = field(default_factory=Controls)
 
     def on(self, gateway: Gateway) -> Bench:
         """Return the same bench with a gateway to serve the agent."""

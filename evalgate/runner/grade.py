@@ -1,41 +1,37 @@
 """The grade stage: another fresh sandbox with snapshot, claim and hidden tests.
 
-Nothing the agent started is alive any more, and the tests are laid in last, so they win.
+Nothing the agent started is alive any more, and the tests are laid in last, so they win. What
+could not be measured is tried once more on files known to be good: a trouble that these do not
+have is the claim's doing, and a wrong answer.
 """
 
 from __future__ import annotations
 
-import math
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalgate.core.claim import Claim
 from evalgate.core.files import Tree
-from evalgate.core.observation import CommandReport, Observation
+from evalgate.core.observation import Observation
 from evalgate.core.task import CheckSpec, Task
-from evalgate.core.testreport import passed_tests
 from evalgate.core.trial import CheckResult, Outcome
-from evalgate.protocols import Check, Finding, SandboxProvider, Stage, StageResult, StageStatus
+from evalgate.errors import NotAvailableError, UsageError
+from evalgate.protocols import Check, Finding, SandboxProvider, StageStatus
+from evalgate.runner.control import Control, Controls
+from evalgate.runner.grade_stage import (
+    SOLVE,
+    TESTS_COMMAND,
+    Graded,
+    GradingStoppedError,
+    run_grade_stage,
+)
+from evalgate.runner.hidden_tests import hung, judge_tests
+
+__all__ = ["HIDDEN_TESTS", "Grade", "GradingStoppedError", "grade", "overall"]
 
 #: The name under which the hidden tests stand among a trial's checks.
 HIDDEN_TESTS = "hidden tests"
-
-_TESTS_COMMAND = 'sh "$EVALGATE_TESTS/test.sh"'
-_REWARD = "verifier/reward.txt"
-
-# Runs each command by itself and leaves its output and exit code where the host reads them.
-_DRIVER = """
-i=0
-for command in "$@"; do
-  sh -c "$command" >"$EVALGATE_LOGS/$i.log" 2>&1 </dev/null
-  echo "$?" >"$EVALGATE_LOGS/$i.exit"
-  i=$((i + 1))
-done
-"""
-
-
-class GradingStoppedError(Exception):
-    """The run was interrupted while a trial was being graded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,111 +48,108 @@ def grade(
     checks: tuple[tuple[CheckSpec, Check], ...],
     claim: Claim,
     stop: threading.Event,
+    controls: Controls | None = None,
 ) -> Grade:
-    """Grade one claim; what can not be evaluated is errored, never passed or failed."""
-    commands = [_TESTS_COMMAND] if task.tests else []
-    commands += [check.command for _, check in checks if check.command]
+    """Grade one claim; what can not be evaluated is errored, never passed or failed.
+
+    ``controls`` keeps what the control of each task came to, so that it is run once.
+    """
+    case = _Case(
+        provider=provider,
+        task=task,
+        claim=claim,
+        commands=_commands(task, checks),
+        stop=stop,
+        controls=controls or Controls(),
+    )
     workspace = claim.applied_to(task.workspace)
-    reports, logs, trouble = _run(provider, task, workspace, commands, stop)
-    if trouble is StageStatus.TIMEOUT and claim.touched:
-        trouble = _whose_time_out(provider, task, commands, stop)
-    seen = Observation(task=task, workspace=workspace, claim=claim, commands=reports)
+    graded = case.graded(workspace)
+    seen = Observation(task=task, workspace=workspace, claim=claim, commands=graded.reports)
     results = []
     if task.tests:
-        finding = _hidden_tests(task, reports.get(_TESTS_COMMAND), logs, trouble)
-        results.append(_result(HIDDEN_TESTS, finding, advisory=False))
+        results.append(_result(HIDDEN_TESTS, _judged(case, graded), advisory=False))
     for spec, check in checks:
-        finding = _examine(check, seen, trouble if check.command else None)
+        finding = _examined(case, graded, check, seen)
         results.append(_result(spec.name, finding, advisory=spec.advisory))
-    output = "\n".join(f"$ {name}\n{report.output}" for name, report in reports.items())
+    output = "\n".join(f"$ {name}\n{report.output}" for name, report in graded.reports.items())
     return Grade(checks=tuple(results), log=output)
 
 
-def _run(
-    provider: SandboxProvider,
-    task: Task,
-    workspace: Tree,
-    commands: list[str],
-    stop: threading.Event,
-) -> tuple[dict[str, CommandReport], Tree, StageStatus | None]:
-    if not commands:
-        return {}, {}, None
-    with provider.open_sandbox() as sandbox:
-        places = sandbox.places
-        stage = Stage(
-            trees={"repo": workspace, "tests": task.tests},
-            argv=["sh", "-c", _DRIVER, "grade", *commands],
-            timeout=task.limits.grade_seconds,
-            env={"EVALGATE_TESTS": places.tests, "EVALGATE_LOGS": places.logs},
-            keep=("logs",),
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Case:
+    """One claim to be graded, and the way to its control."""
+
+    provider: SandboxProvider
+    task: Task
+    claim: Claim
+    commands: Sequence[str]
+    stop: threading.Event
+    controls: Controls
+
+    def graded(self, workspace: Tree) -> Graded:
+        """Run the commands on the claim; files that can not be laid out end no run."""
+        try:
+            return run_grade_stage(self.provider, self.task, workspace, self.commands, self.stop)
+        except (UsageError, NotAvailableError) as error:
+            # A wrong task, a full disk or a missing engine stops the control as well.
+            if self.control() is None:
+                raise
+            return Graded(status=StageStatus.ENGINE, detail=error.message)
+
+    def control(self) -> Control | None:
+        """Return the control, or None when it would be this very claim."""
+        solved = SOLVE in self.task.solution
+        if not solved and not self.claim.touched:
+            return None
+        return self.controls.get(self.task.digest, lambda: self._control(solved=solved))
+
+    def _control(self, *, solved: bool) -> Control:
+        graded = run_grade_stage(
+            self.provider,
+            self.task,
+            self.task.workspace,
+            self.commands,
+            self.stop,
+            solved=solved,
         )
-        result: StageResult = sandbox.run(stage, stop)
-    if result.status is StageStatus.INTERRUPTED:
-        raise GradingStoppedError
-    logs = result.trees.get("logs", {})
-    reports = {command: _report(logs, index) for index, command in enumerate(commands)}
-    return reports, logs, None if result.status is StageStatus.EXITED else result.status
+        return Control(graded=graded, tests=judge_tests(self.task, graded))
 
 
-def _whose_time_out(
-    provider: SandboxProvider, task: Task, commands: list[str], stop: threading.Event
-) -> StageStatus | None:
-    # Tests that hang on the untouched files as well are our fault; tests that end there
-    # hang because of what the agent wrote, which is a wrong answer.
-    _, _, trouble = _run(provider, task, task.workspace, commands, stop)
-    return trouble
+def _commands(task: Task, checks: tuple[tuple[CheckSpec, Check], ...]) -> list[str]:
+    commands = [TESTS_COMMAND] if task.tests else []
+    return list(dict.fromkeys([*commands, *(c.command for _, c in checks if c.command)]))
 
 
-def _report(logs: Tree, index: int) -> CommandReport:
-    output = logs[f"{index}.log"].data.decode("utf-8", "replace") if f"{index}.log" in logs else ""
-    code = logs.get(f"{index}.exit")
-    text = code.data.decode("ascii", "replace").strip() if code else ""
-    return CommandReport(exit_code=int(text) if text.isdecimal() else None, output=output)
+def _judged(case: _Case, graded: Graded) -> Finding:
+    finding = judge_tests(case.task, graded)
+    if finding.outcome is Outcome.ERRORED and graded.status is not StageStatus.ENGINE:
+        control = case.control()
+        if control is not None and control.acquits_tests(finding):
+            seconds = case.task.limits.grade_seconds
+            if hung(graded):
+                return _failed(f"the tests hang on this claim (over {seconds:g} s)")
+            return _because_of_the_claim(finding)
+    return finding
 
 
-def _hidden_tests(
-    task: Task, report: CommandReport | None, logs: Tree, trouble: StageStatus | None
-) -> Finding:
-    if trouble is not None:
-        return _errored(f"the grade stage ended with {trouble}")
-    if report is None or report.exit_code is None:
-        seconds = task.limits.grade_seconds
-        return _failed(f"the tests hang on this claim (over {seconds:g} s)")
-    if report.exit_code in {126, 127}:
-        return _errored(f"tests/test.sh could not run: {_tail(report.output)}")
-    try:
-        reward = _reward(logs)
-    except ValueError as error:
-        return _errored(str(error))
-    good = report.exit_code == 0 if reward is None else math.isclose(reward, 1.0)
-    passed = passed_tests(report.output)
-    missing = [name for name in task.expected_tests if name not in passed]
-    if not good:
-        named = f"not passed: {', '.join(missing)}" if missing else _tail(report.output)
-        return _failed(named)
-    if missing:
-        return _errored(f"reported success without a report of: {', '.join(missing)}")
-    return Finding(outcome=Outcome.PASSED)
+def _examined(case: _Case, graded: Graded, check: Check, seen: Observation) -> Finding:
+    command = check.command
+    finding = _examine(check, seen) if _ended(command, seen) else _errored(graded.end)
+    if command and finding.outcome is Outcome.ERRORED and not graded.ran(command):
+        control = None if graded.status is StageStatus.ENGINE else case.control()
+        if control is not None and control.acquits(command):
+            return _because_of_the_claim(finding)
+    return finding
 
 
-def _reward(logs: Tree) -> float | None:
-    if _REWARD not in logs:
-        return None
-    text = logs[_REWARD].data.decode("utf-8", "replace").strip()
-    try:
-        reward = float(text)
-    except ValueError:
-        message = f"the reward file holds {text[:40]!r}, which is no number"
-        raise ValueError(message) from None
-    if not 0.0 <= reward <= 1.0:  # NaN fails this as well
-        message = f"the reward {text} lies outside 0 to 1"
-        raise ValueError(message)
-    return reward
+def _ended(command: str | None, seen: Observation) -> bool:
+    if command is None:
+        return True
+    report = seen.commands.get(command)
+    return report is not None and report.exit_code is not None
 
 
-def _examine(check: Check, seen: Observation, trouble: StageStatus | None) -> Finding:
-    if trouble is not None:
-        return _errored(f"the grade stage ended with {trouble}")
+def _examine(check: Check, seen: Observation) -> Finding:
     try:
         return check.examine(seen)
     except Exception as error:  # noqa: BLE001 - whatever a check raises, it did not measure
@@ -164,20 +157,21 @@ def _examine(check: Check, seen: Observation, trouble: StageStatus | None) -> Fi
 
 
 def _result(name: str, finding: Finding, *, advisory: bool) -> CheckResult:
-    return CheckResult(name=name, outcome=finding.outcome, detail=finding.detail, advisory=advisory)
+    # A detail may name a file whose name is no UTF-8, and a recording holds nothing else.
+    detail = finding.detail.encode("utf-8", "backslashreplace").decode()
+    return CheckResult(name=name, outcome=finding.outcome, detail=detail, advisory=advisory)
 
 
-def _errored(detail: str) -> Finding:
-    return Finding(outcome=Outcome.ERRORED, detail=detail)
+def _because_of_the_claim(finding: Finding) -> Finding:
+    return _failed(f"because of this claim, {finding.detail}")
 
 
 def _failed(detail: str) -> Finding:
     return Finding(outcome=Outcome.FAILED, detail=detail)
 
 
-def _tail(output: str) -> str:
-    lines = [line for line in output.strip().splitlines() if line.strip()]
-    return lines[-1][:160] if lines else "no output"
+def _errored(detail: str) -> Finding:
+    return Finding(outcome=Outcome.ERRORED, detail=detail)
 
 
 def overall(checks: tuple[CheckResult, ...]) -> tuple[Outcome, str]:

@@ -13,8 +13,8 @@ from typing import Any, Protocol
 from evalgate.core.task import Task
 from evalgate.core.trial import Trial
 from evalgate.errors import BudgetReachedError, InterruptedRunError
-from evalgate.gateway.cassette import CassetteFile
 from evalgate.runner.grade import GradingStoppedError
+from evalgate.runner.recorded import RecordedTrial
 from evalgate.runner.stage import TrialStoppedError
 from evalgate.store.runs import RunFolder
 
@@ -28,7 +28,7 @@ class Job:
 
     task: Task
     n: int
-    tape: CassetteFile | None = None
+    recorded: RecordedTrial | None = None
 
 
 class Listener(Protocol):
@@ -61,13 +61,16 @@ def execute(
     have = {(t.task, t.key.n): t for t in run.trials if (t.task, t.key.n) in wanted}
     queue = deque(job for job in jobs if (job.task.id, job.n) not in have)
     listener.begin(total=len(jobs), done=len(have))
-    stop = threading.Event()
+    stop, lock = threading.Event(), threading.Lock()
 
-    def keep(future: Future[Trial]) -> None:
-        trial = future.result()
-        run.append(trial)
-        have[trial.task, trial.key.n] = trial
-        listener.finished(trial)
+    def work(job: Job) -> Trial:
+        # Kept by the thread that made it: no interruption of the others can lose it.
+        trial = make(job, stop)
+        with lock:
+            run.append(trial)
+            have[trial.task, trial.key.n] = trial
+            listener.finished(trial)
+        return trial
 
     with ThreadPoolExecutor(max_workers=workers) as pool:
         waiting: set[Future[Trial]] = set()
@@ -75,16 +78,15 @@ def execute(
             while True:
                 broke = max_usd is not None and _spent(have) >= max_usd
                 while not broke and len(waiting) < workers and queue:
-                    waiting.add(pool.submit(make, queue.popleft(), stop))
+                    waiting.add(pool.submit(work, queue.popleft()))
                 if not waiting:
                     break
-                done, _ = wait(waiting, return_when=FIRST_COMPLETED)
+                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
                 for future in done:
-                    waiting.remove(future)
-                    keep(future)
+                    future.result()
         except BaseException as error:
             stop.set()
-            _keep_finished(waiting, keep)
+            wait(waiting)
             if not isinstance(error, _STOPPED):
                 raise
             message = f"interrupted: {len(have)} of {len(jobs)} trials are kept in {run.id}"
@@ -100,12 +102,5 @@ def execute(
 
 def _spent(have: Mapping[Any, Trial]) -> float:
     # An unknown cost may be any, so it uses up every budget.
-    costs = [trial.signals.cost_usd for trial in have.values()]
+    costs = [trial.signals.cost_usd for trial in list(have.values())]
     return sum(math.inf if cost is None else cost for cost in costs)
-
-
-def _keep_finished(waiting: set[Future[Trial]], keep: Callable[[Future[Trial]], None]) -> None:
-    # What was under way when another trial ended the run may have been finished, and paid for.
-    for future in wait(waiting).done:
-        if future.exception() is None:
-            keep(future)

@@ -8,7 +8,6 @@ from contextlib import ExitStack
 from dataclasses import fields, replace
 
 from evalgate.core.claim import Claim, claim_of
-from evalgate.core.exchange import Witness
 from evalgate.core.files import File, Tree
 from evalgate.core.redaction import Redactor
 from evalgate.core.task import Task
@@ -71,10 +70,12 @@ def agent_stage(
     if result.status is StageStatus.NOT_FOUND:
         message = f"the agent program can not be found: {stage.argv[0]}"
         raise NotAvailableError(message, hint="install it, or mend agent.command")
-    return route, _work(bench, task, result, route.witness(), overlay)
+    return route, _work(route, task, result, overlay)
 
 
-def _work(bench: Bench, task: Task, result: StageResult, witness: Witness, overlay: Tree) -> Work:
+def _work(route: Route, task: Task, result: StageResult, overlay: Tree) -> Work:
+    # The route's redactor knows the keys of its upstreams beside all other secrets.
+    redactor = route.redactor
     after = {p: f for p, f in result.trees.get("repo", {}).items() if p not in overlay}
     before = {p: f for p, f in task.workspace.items() if p not in overlay}
     complete = result.status not in {StageStatus.TOO_LARGE, StageStatus.ENGINE}
@@ -83,17 +84,29 @@ def _work(bench: Bench, task: Task, result: StageResult, witness: Witness, overl
         status=result.status,
         exit_code=result.exit_code,
         seconds=round(result.seconds, 3),
-        claim=_redacted(bench.redactor, claim),
-        witness=witness,
-        log=bench.redactor.data(result.log),
+        claim=redacted(redactor, claim),
+        witness=route.witness(),
+        log=redactor.data(result.log),
         log_bytes=result.log_bytes,
-        detail=bench.redactor.text(result.detail),
+        detail=redactor.text(result.detail),
+        secret=secret_in(redactor, claim),
     )
 
 
-def _redacted(redactor: Redactor, claim: Claim) -> Claim:
-    changed = {p: replace(f, data=redactor.data(f.data)) for p, f in claim.changed.items()}
-    return Claim(changed=changed, deleted=claim.deleted)
+def redacted(redactor: Redactor, claim: Claim) -> Claim:
+    """Return the claim as it may be stored; with a secret it is another claim."""
+    changed = {
+        redactor.text(path): replace(file, data=redactor.data(file.data))
+        for path, file in claim.changed.items()
+    }
+    return Claim(changed=changed, deleted=tuple(map(redactor.text, claim.deleted)))
+
+
+def secret_in(redactor: Redactor, claim: Claim) -> str:
+    """Return the name of a secret that the claim holds, or nothing."""
+    texts = [path.encode("utf-8", "surrogateescape") for path in claim.touched]
+    texts += [claim.changed[path].data for path in sorted(claim.changed)]
+    return next((leaks[0] for text in texts if (leaks := redactor.leaks(text))), "")
 
 
 def _workspace(bench: Bench, task: Task, overlay: Tree) -> dict[str, File]:

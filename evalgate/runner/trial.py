@@ -5,9 +5,8 @@ from __future__ import annotations
 import threading
 from contextlib import ExitStack
 from dataclasses import replace
-from typing import Any
 
-from evalgate.core.claim import Claim, diff_lines, render_patch
+from evalgate.core.claim import diff_lines, render_patch
 from evalgate.core.identity import Conditions, TrialKey
 from evalgate.core.json import Json
 from evalgate.core.pricing import cost_usd
@@ -22,8 +21,9 @@ from evalgate.protocols import (
 from evalgate.runner.artifacts import artifact_folder, cassette_path, write_artifacts
 from evalgate.runner.bench import Bench
 from evalgate.runner.grade import grade, overall
+from evalgate.runner.recorded import RecordedTrial
 from evalgate.runner.stage import agent_stage
-from evalgate.runner.work import Work, ended_as_recorded, trouble
+from evalgate.runner.work import Work, trouble
 from evalgate.store.runs import RunFolder
 
 _SERIES = "main"
@@ -46,25 +46,18 @@ def live_trial(bench: Bench, task: Task, n: int, run: RunFolder, stop: threading
 
 
 def replayed_trial(
-    bench: Bench,
-    task: Task,
-    n: int,
-    tape: CassetteFile,
-    run: RunFolder,
-    stop: threading.Event,
+    bench: Bench, task: Task, recorded: RecordedTrial, run: RunFolder, stop: threading.Event
 ) -> Trial:
     """Let the agent work against the recording; its time is the recorded one."""
     with ExitStack() as stack:
-        _, work = agent_stage(bench, task, Mode.REPLAY, tape, stack, stop)
-    recorded = ended_as_recorded(_record(tape, "agent"))
-    timed = replace(work, seconds=recorded[2])
-    trial, log = _conclude(bench, task, n, timed, Evidence.REPLAYED, stop)
+        _, work = agent_stage(bench, task, Mode.REPLAY, recorded.tape, stack, stop)
+    # A secret was taken out of the recording: nobody has the claim that would be graded.
+    timed = replace(work, seconds=recorded.seconds, secret=work.secret or recorded.secret)
+    trial, log = _conclude(bench, task, recorded.n, timed, Evidence.REPLAYED, stop)
     missed = work.witness.misses
     kept = replace(
-        trial,
-        cassette=tape.digest,
-        conditions=_recorded_conditions(tape),
-        artifacts=artifact_folder(task.id, n),
+        _as_recorded(trial, recorded),
+        artifacts=artifact_folder(task.id, recorded.n),
         unused_exchanges=work.witness.unused,
         diverged=missed[0].sentence if missed else "",
     )
@@ -73,25 +66,27 @@ def replayed_trial(
 
 
 def regraded_trial(
-    bench: Bench, task: Task, n: int, tape: CassetteFile, stop: threading.Event
+    bench: Bench, task: Task, recorded: RecordedTrial, stop: threading.Event
 ) -> Trial:
     """Grade a recorded claim again: no agent, no model."""
-    record = _record(tape, "agent")
-    status, exit_code, seconds, detail = ended_as_recorded(record)
-    witness = replace(
-        witness_of(tape.exchanges), provider_error=record["provider_error"], limit=record["limit"]
-    )
     work = Work(
-        status=status,
-        exit_code=exit_code,
-        seconds=seconds,
-        claim=Claim.from_json(tape.claim),
-        witness=witness,
-        log=str(record["last_words"]).encode(),
-        detail=detail,
+        status=recorded.status,
+        exit_code=recorded.exit_code,
+        seconds=recorded.seconds,
+        claim=recorded.claim,
+        witness=witness_of(recorded.tape.exchanges),
+        log=recorded.last_words.encode(),
+        detail=recorded.detail,
+        secret=recorded.secret,
     )
-    trial, _ = _conclude(bench, task, n, work, Evidence.REGRADED, stop)
-    return replace(trial, cassette=tape.digest, conditions=_recorded_conditions(tape))
+    trial, _ = _conclude(bench, task, recorded.n, work, Evidence.REGRADED, stop)
+    return _as_recorded(trial, recorded)
+
+
+def _as_recorded(trial: Trial, recorded: RecordedTrial) -> Trial:
+    # The agent worked under the recorded conditions; the checks are those of today.
+    conditions = replace(recorded.conditions, checks=trial.conditions.checks)
+    return replace(trial, cassette=recorded.tape.digest, conditions=conditions)
 
 
 def plumbing_trial(
@@ -117,7 +112,9 @@ def _conclude(
     checks: tuple[CheckResult, ...] = ()
     log = ""
     if limit is None:
-        graded = grade(bench.provider, task, bench.checks[task.id], work.claim, stop)
+        graded = grade(
+            bench.provider, task, bench.checks[task.id], work.claim, stop, bench.controls
+        )
         checks = tuple(
             replace(check, detail=bench.redactor.text(check.detail)) for check in graded.checks
         )
@@ -182,13 +179,3 @@ def _header(bench: Bench, task: Task, n: int, conditions: Conditions) -> dict[st
         "conditions": conditions.to_json(),
         **bench.provenance,
     }
-
-
-def _recorded_conditions(tape: CassetteFile) -> Conditions:
-    conditions: Any = tape.header["conditions"]
-    return Conditions.from_json(conditions)
-
-
-def _record(tape: CassetteFile, name: str) -> dict[str, Any]:
-    record: Any = tape.record[name]
-    return dict(record)

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from evalgate.core.claim import Claim
 from evalgate.core.exchange import Witness
@@ -14,7 +12,11 @@ from evalgate.protocols import StageStatus
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Work:
-    """What came out of the agent stage: how it ended, the claim, and what the wire saw."""
+    """What came out of the agent stage: how it ended, the claim, and what the wire saw.
+
+    ``secret`` names a secret that stood in the claim: what is kept here is without it, and
+    no longer what the agent wrote.
+    """
 
     status: StageStatus
     exit_code: int | None
@@ -24,6 +26,7 @@ class Work:
     log: bytes = b""
     log_bytes: int = 0
     detail: str = ""
+    secret: str = ""
 
     @property
     def last_words(self) -> str:
@@ -38,6 +41,7 @@ class Work:
             "exit_code": self.exit_code,
             "seconds": self.seconds,
             "detail": self.detail,
+            "secret": self.secret,
             "last_words": self.last_words,
             "provider_error": self.witness.provider_error,
             "limit": self.witness.limit,
@@ -48,33 +52,31 @@ def trouble(work: Work, *, seconds: float) -> tuple[bool, str] | None:
     """Say why a trial needs no grading: (whether it was measured, the reason), or None.
 
     A time-out or a limit is the agent's doing and counts as failed; whatever kept the
-    agent from being measured is errored. An exit code alone proves nothing either way:
-    agents exit with 0 after failing and with 1 after succeeding.
+    agent from being measured is errored, also when waiting for it took all the time. An exit
+    code alone proves nothing either way: agents exit with 0 after failing and with 1 after
+    succeeding.
     """
     if work.witness.misses:
         return False, f"diverged: {work.witness.misses[0].sentence}"
-    if work.status is StageStatus.TIMEOUT:
-        return True, f"the agent reached its time limit of {seconds:g} s"
     if work.status is StageStatus.TOO_LARGE:
         return True, f"the agent left more files than are taken back: {work.detail}"
-    if work.status is not StageStatus.EXITED:
+    if work.status not in {StageStatus.EXITED, StageStatus.TIMEOUT}:
         return False, f"the agent stage ended with {work.status}: {work.detail}".rstrip(": ")
     if work.witness.provider_error:
         return False, f"the model could not be asked: {work.witness.provider_error}"
+    if work.status is StageStatus.TIMEOUT:
+        return True, f"the agent reached its time limit of {seconds:g} s"
     if work.witness.limit:
         return True, work.witness.limit
+    unfit = _unfit(work)
+    return None if unfit is None else (False, unfit)
+
+
+def _unfit(work: Work) -> str | None:
+    """Say why the claim of a stage that came to its end says nothing about the agent."""
     if work.exit_code and not work.witness.exchanges:
         where = "before its first model call"
-        return False, f"the agent exited with {work.exit_code} {where}: {work.last_words}"
+        return f"the agent exited with {work.exit_code} {where}: {work.last_words}"
+    if work.secret:
+        return f"the claim holds the secret {work.secret}"
     return None
-
-
-def ended_as_recorded(record: Mapping[str, Any]) -> tuple[StageStatus, int | None, float, str]:
-    """Read back how a recorded agent stage ended."""
-    code = record["exit_code"]
-    return (
-        StageStatus(record["status"]),
-        None if code is None else int(code),
-        float(record["seconds"]),
-        str(record["detail"]),
-    )

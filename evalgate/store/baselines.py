@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import tomli_w
@@ -57,14 +57,3 @@ def _dump(value: Mapping[str, Any]) -> bytes:
     if tomllib.loads(text) != value:  # a multi-line string loses the CR of CR LF
         text = tomli_w.dumps(value)
     return text.encode()
-
-
-def rates(baselines: Iterable[Baseline]) -> str:
-    """Return one line a baseline for a person: passed of measured."""
-    lines = []
-    for one in baselines:
-        measured = [row for task in one.sample.tasks.values() for row in task.measured]
-        passed = sum(task.passed for task in one.sample.tasks.values())
-        tasks = len(one.sample.tasks)
-        lines.append(f"{one.filename}  {passed}/{len(measured)} passed, {tasks} tasks")
-    return "\n".join(lines)

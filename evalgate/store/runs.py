@@ -38,7 +38,7 @@ class RunFolder:
     def info(self) -> dict[str, Any]:
         """The content of ``run.json``."""
         try:
-            value: dict[str, Any] = json.loads((self.path / "run.json").read_text())
+            value: dict[str, Any] = json.loads((self.path / "run.json").read_text(encoding="utf-8"))
             newer = int(value.get("format", 0)) > FORMAT
         except (OSError, ValueError, TypeError, AttributeError, OverflowError) as error:
             message = f"{self.path / 'run.json'}: {error}"
@@ -107,6 +107,10 @@ class RunStore:
             RunFolder(path) for path in sorted(root.iterdir()) if (path / "run.json").exists()
         )
 
+    def finished(self) -> tuple[RunFolder, ...]:
+        """Return the finished runs, oldest first; what can not be read is left out."""
+        return tuple(run for run in self.all() if _is_finished(run))
+
     def find(self, name: str) -> RunFolder:
         """Return the run of that id, an unambiguous start of it, or ``latest``."""
         runs = self.all()
@@ -166,11 +170,20 @@ class RunStore:
 
 
 def _unfinished(run: RunFolder, plan_digest: str) -> bool:
-    try:
-        info = run.info
-    except UsageError:  # what can not be read is not gone on with; it stops no new run
-        return False
+    info = _readable(run)
     return info.get("plan_digest") == plan_digest and not info.get("finished", True)
+
+
+def _is_finished(run: RunFolder) -> bool:
+    info = _readable(run)
+    return bool(info.get("finished")) and isinstance(info.get("plan"), dict)
+
+
+def _readable(run: RunFolder) -> dict[str, Any]:
+    try:
+        return run.info
+    except UsageError:  # what can not be read is left alone; it stops nothing new
+        return {}
 
 
 def _lock(path: Path, stack: contextlib.ExitStack) -> bool:

@@ -54,6 +54,9 @@ def _verify(task: Task, ours: Reader, folder: str) -> None:
     if not task.tests and not task.checks:
         message = f"{folder}: the task has neither tests/ nor checks, so anything would pass"
         raise UsageError(message, hint="add tests/test.sh, or checks in task.toml")
+    if not task.tests and all(check.advisory for check in task.checks):
+        message = f"{folder}: all checks are advisory and there are no tests: anything would pass"
+        raise UsageError(message, hint="add tests/test.sh, or make a check decide")
     if task.tests and "test.sh" not in task.tests:
         message = f"{folder}/tests/test.sh: the file is missing"
         raise UsageError(message, hint="it is what runs the hidden tests")

@@ -158,9 +158,59 @@ def test_from_a_folder_below_and_a_project_below_the_top(repo, scripted, evalgat
         (repo.path / name).rename(inner / name)
     repo.commit("moved")
     env = {"SCRIPTED_URL": scripted.url}
-    done = evalgate("run", "--record", "-k", "3", cwd=inner, env=env)
+    done = evalgate("run", "--record", cwd=inner, env=env)
     assert done.returncode == 0, done.stderr
     assert evalgate("baseline", "accept", cwd=inner).returncode == 0
     repo.commit("recorded")
     assert evalgate("replay", cwd=inner).returncode == 0
     assert (inner / "baselines").is_dir()
+
+
+def test_no_path_gives_an_internal_error(recorded, evalgate, tmp_path):
+    """A folder that is a file, bytes that are no text: two lines, and a code that is not 70."""
+    blocked = tmp_path / "file"
+    blocked.write_text("x")
+    done = evalgate("gate", "--out", blocked, cwd=recorded.path)
+    assert done.returncode == 2
+    assert "hint: " in done.stderr
+    (recorded.path / "evalgate.toml").write_bytes(b"\xff\xfe")
+    done = evalgate("gate", cwd=recorded.path)
+    assert done.returncode == 2
+    assert "evalgate.toml" in done.stderr
+
+
+def test_output_survives_a_narrow_encoding(recorded, evalgate):
+    """A locale without check marks is no reason to fail."""
+    done = evalgate("regrade", cwd=recorded.path, env={"PYTHONIOENCODING": "latin-1"})
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_progress_nobody_reads_changes_no_exit_code(recorded):
+    """`evalgate regrade 2>&1 >/dev/null | true` ends with 0."""
+    import subprocess
+    import sys
+    from pathlib import Path
+
+    script = Path(sys.executable).parent / "evalgate"
+    words = f'"{script}" regrade 2>&1 >/dev/null | true; exit ${{PIPESTATUS[0]}}'
+    done = subprocess.run(["bash", "-c", words], cwd=recorded.path, env=recorded.environment)
+    assert done.returncode == 0
+
+
+def test_a_sandbox_that_fails_voids_nothing(recorded, evalgate):
+    """Too few file handles here: errored trials prove nothing against the author."""
+    import subprocess
+    import sys
+    from pathlib import Path
+
+    script = Path(sys.executable).parent / "evalgate"
+    words = f'ulimit -n 18; exec "{script}" regrade'
+    done = subprocess.run(
+        ["bash", "-c", words],
+        cwd=recorded.path,
+        env=recorded.environment,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode in {0, 4, 9}, done.stdout + done.stderr
+    assert "Traceback" not in done.stderr

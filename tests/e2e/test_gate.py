@@ -176,15 +176,125 @@ def test_the_base_s_tasks_and_policy_judge(recorded, scripted, evalgate):
     assert "this change edits the policy" in done.stdout
 
 
-def test_a_changed_task_is_incomparable(recorded, scripted, evalgate):
-    """Its old numbers are not compared with new ones; the task is named."""
+def test_a_task_made_easier_in_the_same_change_does_not_help(recorded, scripted, evalgate):
+    """The base's task judges; recordings of the edited one answer another question."""
     test = recorded.path / "tasks/double/tests/test_double.py"
     test.write_text(test.read_text() + "\n# changed\n")
     edit_and_record(recorded, scripted, evalgate, "Be WRONG.\n")
-    evalgate("gate", cwd=recorded.path)
+    done = evalgate("gate", cwd=recorded.path)
+    assert done.returncode == 7
+    assert "double: recorded for another version of the task" in done.stdout
+    assert "edits tasks: double" in page(recorded)
+    env = {"SCRIPTED_URL": scripted.url}
+    live = evalgate("gate", "--live", cwd=recorded.path, env=env)
+    assert live.returncode == 1, "measured by the base's task"
+
+
+def test_a_task_that_changed_since_the_baseline_is_incomparable(recorded, scripted, evalgate):
+    """Its old numbers are not compared with new ones, and the sentence says of how many."""
+    test = recorded.path / "tasks/double/tests/test_double.py"
+    test.write_text(test.read_text() + "\n# changed\n")
+    recorded.commit("tasks first")
+    edit_and_record(recorded, scripted, evalgate, "Fix it.\n")
+    done = evalgate("gate", cwd=recorded.path)
+    assert done.returncode == 0, done.stdout
     by_task = {task["task"]: task["change"] for task in verdict(recorded)["tasks"]}
     assert by_task["double"] == "incomparable"
-    assert "edits tasks: double" in page(recorded)
+    assert "on the 1 of 2 tasks that can be compared" in verdict(recorded)["sentence"]
+
+
+def test_a_baseline_that_is_only_deleted_voids_as_well(recorded, evalgate):
+    """No edit of the harness is needed: such a change prepares the next one."""
+    (path,) = (recorded.path / "baselines").glob("*.toml")
+    path.unlink()
+    recorded.commit("prepare")
+    done = evalgate("gate", cwd=recorded.path)
+    assert done.returncode == 6
+    assert path.name in done.stdout
+
+
+def test_first_adoption_in_an_existing_pyproject(repo, scripted, evalgate):
+    """A base whose pyproject.toml has no table of ours is one without evalgate."""
+    (repo.path / "evalgate.toml").unlink()
+    repo.write("pyproject.toml", "[project]\nname = 'x'\n")
+    repo.commit("before")
+    repo.write(
+        "pyproject.toml",
+        "[tool.evalgate.harness.parts]\nprompt = ['agent/prompts/*']\n"
+        "[tool.evalgate.models.main]\nid = 'm'\nupstream = 'env:U'\n"
+        "[tool.evalgate.agent]\ncommand = ['true']\n",
+    )
+    repo.commit("adopt")
+    done = evalgate("gate", cwd=repo.path)
+    assert done.returncode == 3, done.stderr
+    assert "first adoption" in done.stdout
+
+
+def test_no_old_verdict_stays_when_a_gate_fails(recorded, evalgate):
+    """A later step must not read yesterday's pass."""
+    assert evalgate("gate", cwd=recorded.path).returncode == 0
+    recorded.write("evalgate.toml", "]")
+    assert evalgate("gate", cwd=recorded.path).returncode == 2
+    assert not (recorded.path / ".evalgate/verdict.json").exists()
+
+
+def test_several_runs_made_here_are_pooled(recorded, scripted, evalgate):
+    """The gate takes all that was measured, not the run that came out best."""
+    env = {"SCRIPTED_URL": scripted.url}
+    recorded.write("agent/prompts/rewrite.md", "Another one.\n")
+    right = scripted.answer
+    scripted.answer = lambda _: (200, "```python\nx = 1\n```")
+    assert evalgate("run", cwd=recorded.path, env=env).returncode == 0
+    scripted.answer = right
+    assert evalgate("run", "--fresh", cwd=recorded.path, env=env).returncode == 0
+    done = evalgate("gate", cwd=recorded.path)
+    assert done.returncode == 1, done.stdout
+    assert "50 % (6/12)" in done.stdout
+
+
+def test_a_change_can_not_send_a_key_somewhere_else(recorded, scripted, evalgate):
+    """A live gate refuses an upstream that the base does not have."""
+    config = (recorded.path / "evalgate.toml").read_text()
+    evil = config.replace('"env:SCRIPTED_URL"', f'"{scripted.url}"\nkey_env = "SOME_TOKEN"')
+    recorded.write("evalgate.toml", evil)
+    recorded.commit("evil")
+    scripted.requests.clear()
+    env = {"SCRIPTED_URL": scripted.url, "SOME_TOKEN": "t0ken-of-somebody-else"}
+    done = evalgate("gate", "--live", cwd=recorded.path, env=env)
+    assert done.returncode == 2
+    assert scripted.url in done.stderr
+    assert not scripted.requests
+
+
+@pytest.mark.parametrize(("prompt", "code"), [("Be WRONG.\n", 1), ("Fix it.\n", 0)])
+def test_a_reader_that_goes_away_changes_no_exit_code(recorded, scripted, evalgate, prompt, code):
+    """`evalgate gate | true` ends with the gate's own code."""
+    import subprocess
+    import sys
+
+    edit_and_record(recorded, scripted, evalgate, prompt)
+    script = Path(sys.executable).parent / "evalgate"
+    words = f'sleep 0.2 | "{script}" gate | true; exit ${{PIPESTATUS[1]}}'
+    done = subprocess.run(["bash", "-c", words], cwd=recorded.path, env=recorded.environment)
+    assert done.returncode == code
+
+
+@pytest.mark.parametrize("damage", ["n", "measured"])
+def test_a_recording_that_lacks_something_is_an_error(recorded, evalgate, damage):
+    """Exit 2 names the file; what can not be compared is never called reproduced."""
+    from evalgate.gateway.cassette_format import dump_cassette, load_cassette
+
+    path = min((recorded.path / "cassettes").rglob("*.json"))
+    tape = load_cassette(path.read_bytes(), name="x")
+    header = {k: v for k, v in tape.header.items() if k != damage}
+    record = {k: v for k, v in tape.record.items() if k != damage}
+    forged = tape.__class__(
+        header=header, exchanges=tape.exchanges, claim=tape.claim, record=record
+    )
+    path.write_bytes(dump_cassette(forged))
+    done = evalgate("regrade", cwd=recorded.path)
+    assert done.returncode == 2, done.stdout
+    assert path.name in done.stderr
 
 
 def test_advisory_exits_with_0_and_keeps_the_code(recorded, scripted, evalgate):

@@ -138,3 +138,56 @@ def test_without_a_baseline_a_push_goes_through_with_a_word(repo, evalgate, tmp_
     done = push(repo)
     assert done.returncode == 0
     assert "no baseline" in done.stderr
+
+
+def test_a_branch_without_evalgate_goes_through_with_a_word(pushed):
+    """What is checked out need not have a configuration."""
+    pushed.git("switch", "-q", "--orphan", "pages")
+    pushed.write("index.html", "x")
+    pushed.commit("pages")
+    done = push(pushed, "origin", "pages")
+    assert done.returncode == 0
+    assert "evalgate: not judged: no evalgate configuration" in done.stderr
+
+
+def test_what_can_not_be_judged_is_said_and_goes_through(pushed):
+    """A hook that blocks for reasons of its own is switched off; the check in CI is the gate."""
+    pushed.write("evalgate.toml", (pushed.path / "evalgate.toml").read_text() + "\n[polcy]\n")
+    pushed.commit("break")
+    done = push(pushed)
+    assert done.returncode == 0
+    assert "not judged: evalgate.toml" in done.stderr
+
+
+def test_a_regression_after_an_unmeasured_push_is_said(pushed, scripted, evalgate):
+    """Push, be warned, record, push: the comparison is with the harness measured before."""
+    pushed.write("agent/prompts/rewrite.md", "Unmeasured.\n")
+    pushed.commit("edit")
+    assert push(pushed).returncode == 0
+    record(pushed, scripted, evalgate, "Be WRONG.\n")
+    done = push(pushed)
+    assert done.returncode == 0, "two changes can not be told apart, so nothing is blocked"
+    assert "no baseline: The base was not measured" in done.stderr
+    assert "1 change(s) back" in done.stderr
+    assert "lowers the pass rate: 100 % → 0 %" in done.stderr
+
+
+def test_a_project_below_the_top_is_judged(recorded, scripted, evalgate, tmp_path):
+    """Git runs hooks at the top of the repository; the project may lie below."""
+    inner = recorded.path / "services/one"
+    inner.mkdir(parents=True)
+    for name in ("agent", "tasks", "evalgate.toml", "cassettes", "baselines"):
+        recorded.git("mv", name, f"services/one/{name}")
+    recorded.commit("moved")
+    remote = tmp_path / "remote.git"
+    recorded.git("init", "-q", "--bare", str(remote))
+    recorded.git("remote", "add", "origin", str(remote))
+    recorded.git("push", "-q", "origin", "main")
+    assert evalgate("hook", "install", cwd=inner).returncode == 0
+    recorded.write("services/one/agent/prompts/rewrite.md", "Be WRONG.\n")
+    env = {"SCRIPTED_URL": scripted.url}
+    assert evalgate("run", "--record", cwd=inner, env=env).returncode == 0
+    recorded.commit("edit")
+    done = push(recorded)
+    assert done.returncode != 0
+    assert "regression" in done.stderr

@@ -213,6 +213,36 @@ def test_a_budget_without_a_price_is_refused_before_the_first_call(repo, scripte
     assert not scripted.requests
 
 
+def test_what_was_not_measured_is_not_recorded(recorded, scripted, evalgate):
+    """A provider that is down neither makes recordings nor retires the old ones."""
+    before = sorted((recorded.path / "cassettes").rglob("*.json"))
+    recorded.write("agent/prompts/rewrite.md", "Another.\n")
+    scripted.answer = lambda _: (401, "no such key")
+    env = {"SCRIPTED_URL": scripted.url}
+    done = evalgate("run", "--record", cwd=recorded.path, env=env)
+    assert done.returncode == 4
+    assert "not recorded" in done.stderr
+    assert sorted((recorded.path / "cassettes").rglob("*.json")) == before
+
+
+def test_a_recording_takes_all_trials(repo, scripted, evalgate):
+    """Fewer trials than the suite asks for would not be judged: refused before they are paid."""
+    env = {"SCRIPTED_URL": scripted.url}
+    done = evalgate("run", "--record", "-k", "1", cwd=repo.path, env=env)
+    assert done.returncode == 2
+    assert not scripted.requests
+
+
+def test_an_odd_file_name_is_kept(repo, scripted, evalgate):
+    """A name that is not UTF-8 neither ends the run nor gets lost in the recording."""
+    repo.write("agent/agent.py", "open(b'n\\xe9.txt', 'w').close()\n")
+    env = {"SCRIPTED_URL": scripted.url}
+    done = evalgate("run", "-k", "1", cwd=repo.path, env=env)
+    assert done.returncode == 0, done.stderr
+    assert {trial["outcome"] for trial in trials(repo)} == {"failed"}
+    assert evalgate("regrade", "latest", cwd=repo.path).returncode == 0
+
+
 AGENTS = {
     "crash before the first call": (
         "import sys; print('boom', file=sys.stderr); sys.exit(3)",
@@ -337,3 +367,27 @@ def _bwrap() -> bool:
     from evalgate.sandboxes.bwrap import BwrapProvider
 
     return BwrapProvider().unavailable() is None
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_local_model_s_command_decides_how_it_ends(tmp_path, number):
+    """A signal ends command and server, and the command's own code is told."""
+    pytest.importorskip("xllamacpp")
+    process = start("local-model", "--", "sleep", "60", cwd=tmp_path, env={})
+    wait_for(lambda: _child_of(process.pid, "sleep"))
+    process.send_signal(number)
+    if number == signal.SIGINT:  # a terminal sends it to the command as well
+        os.kill(_child_of(process.pid, "sleep"), number)
+    process.communicate(timeout=20)
+    assert process.returncode == 128 + number
+
+
+def _child_of(pid: int, name: str) -> int:
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rsplit(") ", 1)
+        except OSError:
+            continue
+        if int(fields[1].split()[1]) == pid and fields[0].endswith(f"({name}"):
+            return int(path.parent.name)
+    return 0

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from evalgate.checks.files import FileContains
 from evalgate.checks.table import CHECKS, build_check, build_checks
 from evalgate.core.claim import Claim
 from evalgate.core.files import File
@@ -61,6 +62,14 @@ def test_file_contains() -> None:
         outcome=Outcome.FAILED, detail="a.py does not match 'three'"
     )
     assert examine("file_contains", path="c.py", pattern="x").detail == "c.py does not exist"
+
+
+def test_a_pattern_that_does_not_end_is_errored() -> None:
+    """What the agent wrote makes the search of the task's author run for ever."""
+    seen = Observation(task=TASK, workspace={"a": File(data=b"a" * 40 + b"!")}, claim=Claim())
+    assert FileContains("a", "^(a+)+$", seconds=0.5).examine(seen) == Finding(
+        outcome=Outcome.ERRORED, detail="a: the search did not end within 0.5 s"
+    )
 
 
 def test_file_unchanged() -> None:

@@ -42,3 +42,20 @@ def test_what_is_free_costs_nothing_whatever_was_counted() -> None:
 def test_caches_a_provider_does_not_report_are_none() -> None:
     """Input and output are enough."""
     assert cost_usd(Usage(input_tokens=1_000_000, output_tokens=0), PRICE) == 3
+
+
+@pytest.mark.parametrize(
+    "usage",
+    [
+        Usage(input_tokens=1, output_tokens=1, cache_read_tokens=1),
+        Usage(input_tokens=1, output_tokens=1, cache_read_tokens=0, cache_write_tokens=1),
+    ],
+)
+def test_cached_tokens_without_a_price_are_not_free(usage: Usage) -> None:
+    """A table that does not name their price makes the cost unknown, once there are any."""
+    price = Price(input=3, output=15)
+    assert cost_usd(usage, price) is None
+    none = Usage(input_tokens=1_000_000, output_tokens=0, cache_read_tokens=0, cache_write_tokens=0)
+    assert cost_usd(none, price) == 3
+    assert cost_usd(usage, Price(input=0, output=0, cache_read=0, cache_write=0)) == 0
+    assert cost_usd(usage, FREE) == 0

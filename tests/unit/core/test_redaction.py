@@ -134,11 +134,28 @@ def test_a_secret_inside_a_longer_one_does_not_cut_it():
 def test_known_secrets_go_by_the_name_of_the_variable():
     """The value alone says nothing."""
     environ = {
-        "API_KEY": "0123456789",
-        "site_token": "0123456789",
-        "MY_SECRET": "short",
-        "DB_PASSWORD": "0123456789",
-        "KEYBOARD": "0123456789",
-        "HOME": "/home/someone",
+        "API_KEY": "k123456789",
+        "site_token": "k123456789",
+        "MY_SECRET": "short1",
+        "DB_PASSWORD": "k123456789",
+        "KEYBOARD": "k123456789",
+        "HOME": "/home/someone1",
     }
     assert sorted(known_secrets(environ)) == ["API_KEY", "DB_PASSWORD", "site_token"]
+
+
+@pytest.mark.parametrize(
+    ("value", "known"),
+    [
+        ("postgres", False),
+        ("development", False),
+        ("12345678", False),
+        ("postgr3s", True),
+        ("p1", False),
+        ("correct-horse-batt", True),
+        ("1234567890123456", True),
+    ],
+)
+def test_a_known_secret_looks_like_a_key(value, known):
+    """Words and short numbers stand in code that has nothing to do with them."""
+    assert bool(known_secrets({"POSTGRES_PASSWORD": value})) is known

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.core.scrubs import place_spans, scrub_bytes, scrub_paths
+from evalgate.core.scrubs import place_spans, scrub_bytes
 
 PLACES = {"REPO": "/tmp/run-7/repo", "HOME": "/tmp/run-7/home/", "TMP": "/tmp/run-7", "ROOT": "/"}
 
@@ -35,14 +35,14 @@ PLACES = {"REPO": "/tmp/run-7/repo", "HOME": "/tmp/run-7/home/", "TMP": "/tmp/ru
 )
 def test_places_become_labels(text, clean):
     """Longest first, whole names only."""
-    assert scrub_paths(text, PLACES) == clean
+    assert scrub_bytes(text.encode(), PLACES).decode() == clean
 
 
 def test_a_path_with_odd_characters_is_found_in_json():
     """Quotes are escaped there; letters of other alphabets are not."""
     places = {"REPO": '/tmp/a "b" é'}
     text = json.dumps({"x": '/tmp/a "b" é/f'}, ensure_ascii=False)
-    assert json.loads(scrub_paths(text, places)) == {"x": "<REPO>/f"}
+    assert json.loads(scrub_bytes(text.encode(), places)) == {"x": "<REPO>/f"}
 
 
 @given(st.binary())

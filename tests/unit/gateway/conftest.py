@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import http.client
+import itertools
 import json
 import threading
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,7 +19,7 @@ import pytest
 from hypothesis import settings
 
 from evalgate.core.redaction import Redactor
-from evalgate.gateway.cassette import CassetteFile, read_cassette
+from evalgate.gateway.cassette import CassetteFile, load_cassette
 from evalgate.gateway.server import Gateway, Mode, Route, RouteSpec, open_gateway
 from evalgate.gateway.upstream import Upstream
 
@@ -34,10 +35,12 @@ KEY = "sk-ant-scripted-0123456789abcdef"
 class Said:
     """One scripted answer; pieces after the first wait for ``gate``; ``cut`` drops the end.
 
+    The pieces may be without an end: they stop when nobody takes them any more.
+
     With ``before`` also the head of the answer waits for the gate.
     """
 
-    pieces: list[bytes]
+    pieces: Iterable[bytes]
     status: int = 200
     content_type: str = "application/json"
     headers: dict[str, str] = field(default_factory=dict)
@@ -81,6 +84,10 @@ class Scripted:
     def say(self, *pieces: bytes, **more: Any) -> None:
         """Plan one answer."""
         self.plan.append(Said(list(pieces), **more))
+
+    def say_for_ever(self, piece: bytes, **more: Any) -> None:
+        """Plan an answer that repeats itself."""
+        self.plan.append(Said(itertools.repeat(piece), **more))
 
     def next(self, heard: Heard) -> Said:
         """Take the next answer."""
@@ -215,7 +222,7 @@ class Wire:
         """Seal a route and read the file again."""
         target = path or self.file
         route.seal(target, header={"task": "t"}, claim={"files": {}}, record={"agent": {}})
-        return read_cassette(target)
+        return load_cassette(target.read_bytes(), name=str(target))
 
     def asked(self, text: str = "hello", **more: Any) -> dict[str, Any]:
         """Return a request that both dialects understand."""

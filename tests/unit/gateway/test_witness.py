@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from evalgate.core.exchange import Ending, Exchange
 from evalgate.core.trajectory import NO_USAGE
 from evalgate.gateway.witness import witness_of
@@ -110,3 +112,69 @@ def test_counting_tokens_is_no_turn():
     witness = witness_of([count])
     assert (witness.trajectory.turns, witness.provider_error) == (0, None)
     assert len(witness.exchanges) == 1
+
+
+@pytest.mark.parametrize("status", [401, 402, 403, 404, 408, 409, 429, 500, 503, 529])
+def test_a_provider_that_refuses_everybody_did_not_measure(status):
+    """A key, an account, a model or a server that is not there is no fault of the agent."""
+    failed = turn({"error": {"message": "no"}}, status=status)
+    words = f"the provider answered with HTTP {status}: no"
+    assert witness_of([turn(reply("a")), failed]).provider_error == words
+
+
+@pytest.mark.parametrize("status", [400, 405, 413, 415, 422])
+def test_a_request_that_is_malformed_is_the_agent_s(status):
+    """Edited tools that no provider takes are measured, and wrong."""
+    failed = turn({"error": {"message": "tools.0.name: too long"}}, status=status)
+    assert witness_of([failed]).provider_error is None
+
+
+def test_an_empty_account_is_no_malformed_request():
+    """Whatever code it is told with."""
+    said = "Your credit balance is too low to access the API."
+    failed = turn({"error": {"message": said}}, status=400)
+    assert witness_of([failed]).provider_error == f"the provider answered with HTTP 400: {said}"
+
+
+@pytest.mark.parametrize(
+    ("refusal", "error", "limit"),
+    [("limit", None, "said"), ("model", "said", None), ("unreachable", "said", None)],
+)
+def test_refusals_of_our_own_keep_their_meaning(refusal, error, limit):
+    """Whatever their HTTP status is."""
+    headers = {"x-evalgate-refusal": refusal}
+    witness = witness_of([turn({"error": {"message": "said"}}, status=400, headers=headers)])
+    assert (witness.provider_error, witness.limit) == (error, limit)
+
+
+def unanswered(began, seconds):
+    """Return a request of which the agent saw nothing before it was gone."""
+    return turn({}, status=0, body=b"", ending=Ending.CLIENT_GONE, began=began, seconds=seconds)
+
+
+def answered(began, seconds):
+    """Return a request with its reply."""
+    return turn(reply("a"), began=began, seconds=seconds)
+
+
+@pytest.mark.parametrize(
+    ("exchanges", "waited"),
+    [
+        ([unanswered(0, 0.5)], "0.5"),
+        ([answered(0, 5), answered(5, 10), unanswered(16, 60)], "60.0"),
+        # The agent gave up waiting, and asked again in vain until its time was up.
+        ([answered(0, 8), unanswered(9, 10), unanswered(19, 10)], "20.0"),
+        # A side request was answered beside the one that was not.
+        ([unanswered(0, 100), answered(0.1, 2)], "97.9"),
+        # Stopped in the middle of a turn that was no longer than others.
+        ([answered(0, 5), answered(5, 10), unanswered(16, 12)], None),
+        # Asked again with success.
+        ([unanswered(0, 60), answered(61, 2)], None),
+        # A side request that nobody waited for.
+        ([answered(0, 5), unanswered(5, 30), answered(5, 10), answered(15, 19.9)], None),
+    ],
+)
+def test_a_provider_that_hangs(exchanges, waited):
+    """It is told by a wait that is long beside those that had an end."""
+    words = f"the provider had not answered after {waited} s" if waited else None
+    assert witness_of(exchanges).provider_error == words

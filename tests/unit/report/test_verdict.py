@@ -172,6 +172,24 @@ def test_an_unknown_number_is_unknown(sample: Make) -> None:
     assert "| cost per trial | $0.0100 | unknown |" in page
 
 
+def test_the_rate_counts_the_tasks_of_the_sentence(sample: Make) -> None:
+    """A task that base or head lacks, or that was not measured, is in neither number."""
+    base = sample(a="pppp", gone="ffff", unmeasured="pp")
+    head = sample(a="pppf", new="ffff", unmeasured="ee")
+    verdict = judge(base, head, replace(POLICY, max_errored=0.5))
+    page = render_verdict(verdict, STORY)
+    assert "100 % → 75 %" in verdict.sentence
+    assert "| pass rate | 100 % (4/4) | 75 % (3/4) |" in page
+
+
+def test_an_interval_reads_as_it_is_written(sample: Make) -> None:
+    """The sentence has nothing in it that must be escaped."""
+    page = render_verdict(verdict_of(sample, Decision.PASS), STORY)
+    (alert,) = (line for line in page.splitlines() if line.startswith("> **"))
+    assert "interval" in alert
+    assert "\\" not in alert
+
+
 def test_a_project_may_have_its_own_page(sample: Make) -> None:
     """A template sees verdict and story, and the same filters."""
     verdict = verdict_of(sample, Decision.PASS)
@@ -189,6 +207,11 @@ def test_a_project_may_have_its_own_page(sample: Make) -> None:
         ("a\n{{ verdict.nosuch }}\n", "report.template:2: 'evalgate.core.verdict.Verdict object'"),
         ("a\n{{ 1 / 0 }}\n", "report.template:2: division by zero"),
         ("a\n{{ story.head + 1 }}\n", "report.template:2: can only concatenate str"),
+        ("a\n{{ ''.__class__.__mro__ }}", "report.template:2: access to attribute '__class__'"),
+        ("{{ rate.__globals__ }}", "report.template:1: access to attribute '__globals__'"),
+        ("{{ story.notes.__len__() }}", "report.template:1: access to attribute '__len__'"),
+        ("{{ verdict.context.update(a=1) }}", "report.template:1: "),
+        ("{{ range(1000000000) | length }}", "report.template:1: Range too big"),
         ("{% include 'x' %}", "report.template:1: no loader for this environment"),
     ],
 )

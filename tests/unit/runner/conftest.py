@@ -48,6 +48,7 @@ def task() -> Callable[..., Task]:
         id: str = "greet",  # noqa: A002 - the name of the field
         workspace: Files | None = None,
         tests: Files | None = None,
+        solution: Files | None = None,
         seconds: float = 20.0,
         **fields: object,
     ) -> Task:
@@ -60,6 +61,7 @@ def task() -> Callable[..., Task]:
                 for path, text in (workspace or {"a.py": "x = 0\n"}).items()
             },
             tests={path: File(data=text.encode()) for path, text in texts.items()},
+            solution={path: File(data=text.encode()) for path, text in (solution or {}).items()},
             digest=f"digest of {id}",
             limits=Limits(grade_seconds=seconds),
             **fields,

@@ -14,11 +14,13 @@ from typing import ClassVar
 import pytest
 
 from evalgate.core.claim import Claim
-from evalgate.core.files import File
+from evalgate.core.files import File, FileMode
 from evalgate.core.observation import Observation
 from evalgate.core.task import CheckSpec, Task
 from evalgate.core.trial import CheckResult, Outcome
+from evalgate.errors import UsageError
 from evalgate.protocols import Finding, Places, Promises, Stage, StageResult, StageStatus
+from evalgate.runner.control import Controls
 from evalgate.runner.grade import HIDDEN_TESTS, Grade, GradingStoppedError, grade, overall
 
 MakeTask = Callable[..., Task]
@@ -182,7 +184,6 @@ def main(*args, **kwargs):
         {"test.sh": "exit 0\n", "tests/test.sh": "exit 0\n"},
         {"test_a.py": "import unittest\n", "tests/test_a.py": "import unittest\n"},
         {"verifier/reward.txt": "1\n", "logs/verifier/reward.txt": "1\n"},
-        {"../logs/verifier/reward.txt": "1\n"},
     ],
     ids=lambda files: next(iter(files)),
 )
@@ -191,13 +192,39 @@ def test_no_file_of_a_claim_makes_the_tests_pass(
 ) -> None:
     """Modules, scripts and rewards of the agent's own are not what is run."""
     wrong = claim({"a.py": "x = 2\n", **files})
-    if any(path.startswith("..") for path in files):
-        with pytest.raises(Exception, match="unsafe path"):
-            graded(python_task, wrong)
-        return
     assert outcome_of(graded(python_task, wrong))[0] is FAILED
     right = claim({"a.py": "x = 1\n", **files})
     assert outcome_of(graded(python_task, right))[0] is PASSED
+
+
+@pytest.mark.parametrize(
+    "files", [{"../logs/verifier/reward.txt": "1\n"}, {"a.py/b": "x"}, {"d/" * 2000: "x"}]
+)
+def test_files_that_can_not_be_laid_out_are_errored(
+    graded: Run, python_task: Task, claim: MakeClaim, files: dict[str, str]
+) -> None:
+    """A hostile claim is not measured, and ends no run."""
+    outcome, detail = outcome_of(graded(python_task, claim(files)))
+    assert outcome is ERRORED
+    assert detail.startswith(
+        "the grade stage ended with engine: unsafe path in the files for repo: "
+    )
+
+
+def test_a_path_too_long_for_this_machine_is_errored(
+    graded: Run, python_task: Task, claim: MakeClaim
+) -> None:
+    """A program can make such paths; the system refuses to name them in one piece."""
+    deep = claim({f"{'/'.join(['d' * 200] * 40)}/f": "x"})
+    outcome, detail = outcome_of(graded(python_task, deep))
+    assert outcome is ERRORED
+    assert detail.startswith("the grade stage ended with engine: the files of a stage can not")
+
+
+def test_a_task_that_can_not_be_laid_out_is_said(graded: Run, task: MakeTask) -> None:
+    """That is no fault of a claim: whoever runs evalgate has to mend it."""
+    with pytest.raises(UsageError, match="unsafe path in the files for tests"):
+        graded(task(tests={"../x": ""}))
 
 
 def test_tests_that_hang_on_a_claim_are_a_wrong_answer(
@@ -216,6 +243,139 @@ def test_tests_that_hang_anyway_are_our_fault(
     """Tests that hang on the untouched files measure no agent."""
     found = outcome_of(graded(task("sleep 60\n", seconds=0.4), claim(files)))
     assert found == (ERRORED, "the grade stage ended with timeout")
+
+
+SOLVE = {"solve.sh": 'cp "$(dirname "$0")/a.py" a.py\n', "a.py": "x = 1\n"}
+TESTS_OF_X = """\
+import os, sys, unittest
+sys.path.append(os.getcwd())
+
+class T(unittest.TestCase):
+    def test_x(self):
+        import a
+        self.assertEqual(a.x, 1)
+"""
+
+
+@pytest.fixture
+def solved_task(task: MakeTask) -> MakeTask:
+    """Make a task with a solution, whose tests end with the code of Python's own."""
+
+    def make(last: str = "", **fields: object) -> Task:
+        script = 'python3 -I -B -m unittest discover -v -s "$EVALGATE_TESTS" -p "test_*.py"\n'
+        return task(
+            script + last,
+            tests={"test_a.py": TESTS_OF_X},
+            solution=SOLVE,
+            expected_tests=("test_a.T.test_x",),
+            **fields,
+        )
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("text", "detail"),
+    [
+        (
+            "print('x' * 40_000_000)\nraise SystemExit(1)\n",
+            "because of this claim, the grade stage ended with too_large: logs: more than",
+        ),
+        ("import os\nos._exit(127)\n", "because of this claim, tests/test.sh could not run: "),
+        (
+            "import os\nos._exit(0)\n",
+            "because of this claim, reported success without a report of: test_a.T.test_x",
+        ),
+        (
+            "import os\nlogs = os.environ['EVALGATE_LOGS'] + '/verifier'\nos.makedirs(logs)\n"
+            "open(logs + '/reward.txt', 'w').write('nan')\n",
+            "because of this claim, the reward nan lies outside 0 to 1",
+        ),
+        (
+            "import os\nlogs = os.environ['EVALGATE_LOGS'] + '/verifier'\nos.makedirs(logs)\n"
+            "os.symlink('1', logs + '/reward.txt')\n",
+            "because of this claim, the reward file is a link",
+        ),
+        ("while True: pass\n", "the tests hang on this claim (over 3 s)"),
+        (
+            "import os, signal\nos.killpg(0, signal.SIGKILL)\n",
+            "because of this claim, the grade stage ended too early",
+        ),
+    ],
+)
+def test_a_trouble_the_solution_does_not_have_is_a_wrong_answer(
+    graded: Run, solved_task: MakeTask, claim: MakeClaim, text: str, detail: str
+) -> None:
+    """Ending the measurement is no way not to be measured."""
+    found = outcome_of(graded(solved_task(seconds=3.0), claim({"a.py": text})))
+    assert (found[0], found[1][: len(detail)]) == (FAILED, detail)
+
+
+def test_a_script_that_a_claim_deletes(graded: Run, task: MakeTask, claim: MakeClaim) -> None:
+    """Files of the workspace may be part of the tests; without them nothing runs."""
+    made = task("sh -c ./check.sh\n", workspace={"a.py": "", "check.sh": "exit 1\n"})
+    made.workspace["check.sh"] = File(data=b"#!/bin/sh\nexit 1\n", mode=FileMode.EXECUTABLE)
+    outcome, detail = outcome_of(graded(made, claim(deleted=("check.sh",))))
+    assert outcome is FAILED
+    assert detail.startswith("because of this claim, tests/test.sh could not run: ")
+
+
+def test_a_hang_that_was_there_before_and_is_not_mended(
+    graded: Run, task: MakeTask, claim: MakeClaim
+) -> None:
+    """The untouched files hang as well: only the solution tells that the tests can end."""
+    script = "while [ -e hang ]; do sleep 0.1; done\nexit 0\n"
+    fields = {"workspace": {"hang": ""}, "seconds": 0.6}
+    right = task(script, solution={"solve.sh": "rm hang\n"}, **fields)
+    for made in (claim(), claim({"b": ""})):
+        assert outcome_of(graded(right, made)) == (
+            FAILED,
+            "the tests hang on this claim (over 0.6 s)",
+        )
+    for solution in ({"solve.sh": "true\n"}, {"solve.sh": "rm hang\nexit 3\n"}, {"notes": ""}):
+        vain = task(script, solution=solution, **fields)
+        assert outcome_of(graded(vain, claim({"b": ""}))) == (
+            ERRORED,
+            "the grade stage ended with timeout",
+        )
+
+
+def test_a_command_of_a_check_that_only_a_claim_stops(
+    graded: Run, task: MakeTask, claim: MakeClaim, command_check: MakeCheck
+) -> None:
+    """The same rule: known-good files run it, so the claim is to blame."""
+    checks = (command_check("test -e a.py || exit 127"), command_check("exit 127"))
+    found = graded(task(checks=checks), claim(deleted=("a.py",))).checks
+    assert [check.outcome for check in found] == [PASSED, FAILED, ERRORED]
+    assert found[1].detail == "because of this claim, test -e a.py || exit 127: "
+
+
+def test_what_was_measured_before_the_time_was_up_counts(
+    graded: Run, task: MakeTask, claim: MakeClaim, command_check: MakeCheck
+) -> None:
+    """Only the command that hangs, and those after it, are without a report."""
+    checks = tuple(
+        command_check(text) for text in ("true", "test ! -e b || sleep 60", "test -e a.py")
+    )
+    found = graded(task(checks=checks, seconds=0.6), claim({"b": ""})).checks
+    assert [check.outcome for check in found] == [PASSED, PASSED, FAILED, FAILED]
+    assert found[2].detail == "because of this claim, the grade stage ended with timeout"
+
+
+def test_the_control_of_a_task_is_run_once(task: MakeTask, claim: MakeClaim) -> None:
+    """However many claims need it; one that the engine broke off tells nothing."""
+    clean = ended(StageStatus.EXITED, **{"0_log": "", "0_exit": "1\n"})
+    broken, large = ended(StageStatus.ENGINE), ended(StageStatus.TOO_LARGE)
+    fake = Fake([large, broken, large, clean, large, large])
+    controls, stop = Controls(), threading.Event()
+    made = task(solution={"solve.sh": "true\n"})
+    found = [grade(fake, made, (), claim(), stop, controls).checks[0] for _ in range(4)]
+    assert [check.outcome for check in found] == [ERRORED, FAILED, FAILED, FAILED]
+    assert fake.results == []
+    solved = [stage for stage in fake.stages if "inbox" in stage.trees]
+    assert len(solved) == 2
+    assert solved[0].env["EVALGATE_SOLUTION"] == "/inbox"
+    assert set(solved[0].trees["repo"]) == {"a.py"}
 
 
 def test_a_command_runs_beside_the_tests(
@@ -239,6 +399,13 @@ def test_without_tests_the_checks_decide(graded: Run, command_check: MakeCheck) 
     assert only == Grade(checks=(CheckResult(name="file_exists: a.py", outcome=PASSED),), log="")
     ran = graded(Task(workspace=workspace, checks=(command_check("true"),), **fields))
     assert [check.outcome for check in ran.checks] == [PASSED]
+
+
+def test_a_name_that_is_no_text_is_shown(graded: Run, task: MakeTask, claim: MakeClaim) -> None:
+    """A detail can be written down, whatever files are called."""
+    checks = (CheckSpec(type="only_expected_files"),)
+    found = graded(task(checks=checks), claim({"n\udce9.txt": ""})).checks
+    assert found[1].detail == "touched outside the expected files: n\\udce9.txt"
 
 
 @dataclass
@@ -307,8 +474,8 @@ def test_a_check_that_raises_did_not_measure(task: MakeTask, claim: MakeClaim) -
 def test_an_engine_that_fails_is_not_measured(
     task: MakeTask, claim: MakeClaim, command_check: MakeCheck, status: StageStatus
 ) -> None:
-    """Docker stopped in the middle says nothing about an agent."""
-    fake = Fake([ended(status)])
+    """Docker stopped in the middle says nothing about an agent, nor what ends the control too."""
+    fake = Fake([ended(status)] if status is StageStatus.ENGINE else [ended(status)] * 2)
     found = grade(fake, task(), (), claim({"b": ""}), threading.Event()).checks
     assert [(c.outcome, c.detail) for c in found] == [
         (ERRORED, f"the grade stage ended with {status}")
@@ -324,7 +491,7 @@ def test_an_interrupted_grading_leaves_no_grade(task: MakeTask, claim: MakeClaim
 
 def test_the_stage_holds_files_and_tests_and_no_network(task: MakeTask, claim: MakeClaim) -> None:
     """Snapshot and claim are the workspace; the tests lie beside it, and nothing of the host."""
-    fake = Fake([ended(StageStatus.EXITED)])
+    fake = Fake([ended(StageStatus.EXITED, **{"0_log": "", "0_exit": "0\n"})])
     grade(fake, task(), (), claim({"b": ""}), threading.Event())
     (stage,) = fake.stages
     assert {name: set(tree) for name, tree in stage.trees.items()} == {

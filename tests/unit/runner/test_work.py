@@ -10,7 +10,7 @@ from evalgate.core.claim import Claim
 from evalgate.core.exchange import Exchange, Miss, Witness
 from evalgate.core.trajectory import NO_USAGE, Trajectory
 from evalgate.protocols import StageStatus
-from evalgate.runner.work import Work, ended_as_recorded, trouble
+from evalgate.runner.work import Work, trouble
 
 EXCHANGE = Exchange(
     dialect="anthropic", method="POST", path="/v1/messages", request=b"{}", key="k", status=200
@@ -83,13 +83,23 @@ def test_a_divergence_comes_before_everything() -> None:
     assert not found[0]
 
 
-def test_a_time_out_comes_before_what_the_provider_said_last() -> None:
-    """The limit is the agent's own, whatever its last request got."""
-    witness = replace(SPOKE, provider_error="x")
+def test_a_provider_that_fails_until_the_time_is_up_is_not_the_agent() -> None:
+    """An agent that is refused an answer retries, and runs into its limit for no fault of its."""
+    witness = replace(SPOKE, provider_error="the provider answered with HTTP 529: overloaded")
     assert trouble(work(StageStatus.TIMEOUT, witness=witness), seconds=9) == (
-        True,
-        "the agent reached its time limit of 9 s",
+        False,
+        "the model could not be asked: the provider answered with HTTP 529: overloaded",
     )
+
+
+def test_a_claim_with_a_secret_is_not_graded() -> None:
+    """What may be kept of it is no longer what the agent wrote."""
+    assert trouble(work(secret="DB_PASSWORD"), seconds=9) == (
+        False,
+        "the claim holds the secret DB_PASSWORD",
+    )
+    late = trouble(work(StageStatus.TIMEOUT, secret="DB_PASSWORD"), seconds=9)
+    assert late == (True, "the agent reached its time limit of 9 s")
 
 
 def test_last_words_are_short() -> None:
@@ -98,7 +108,16 @@ def test_last_words_are_short() -> None:
 
 
 @pytest.mark.parametrize("code", [0, 7, None])
-def test_the_end_of_a_stage_comes_back_from_a_recording(code: int | None) -> None:
-    """What a recording keeps is what a regrade sees."""
-    kept = work(StageStatus.TIMEOUT, code, detail="d").to_json()
-    assert ended_as_recorded(kept) == (StageStatus.TIMEOUT, code, 1.5, "d")
+def test_a_recording_keeps_the_end_of_a_stage(code: int | None) -> None:
+    """What a regrade needs stands beside claim and exchanges."""
+    kept = work(StageStatus.TIMEOUT, code, detail="d", secret="S", log=b"bye\n").to_json()
+    assert kept == {
+        "status": "timeout",
+        "exit_code": code,
+        "seconds": 1.5,
+        "detail": "d",
+        "secret": "S",
+        "last_words": "bye",
+        "provider_error": None,
+        "limit": None,
+    }

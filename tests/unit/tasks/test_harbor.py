@@ -55,6 +55,17 @@ def refused(toml: str = TOML, **more: str | bytes | None) -> str:
     return caught.value.message
 
 
+def test_checks_that_never_decide_are_no_tests() -> None:
+    """Without tests, one check at least has to decide."""
+    check = '[[metadata.evalgate.checks]]\ntype = "file_exists"\npath = "a.py"\n'
+    none = {"tests__test_dot_sh": None}
+    assert refused(TOML + check + "advisory = true\n", **none) == (
+        "tasks/greet: all checks are advisory and there are no tests: anything would pass"
+    )
+    assert load(TOML + check + "advisory = true\n" + check, **none).tests == {}
+    assert load(TOML + check + "advisory = true\n").checks[0].advisory
+
+
 def test_a_folder_is_a_task() -> None:
     """Everything is where its reader expects it."""
     task = load(

@@ -1,0 +1,48 @@
+"""What a change does to its own judge: named on top of the verdict, or voiding it."""
+
+from __future__ import annotations
+
+from evalgate.commands.project import WORKFLOWS, State
+
+
+def gate_edits(base: State, head: State) -> tuple[str, ...]:
+    """Name what the change edits of the gate itself; the base's version is what judges."""
+    found = []
+    if base.config.policy != head.config.policy:
+        found.append(
+            f"this change edits the policy; judged by the base's: {base.config.policy.sentence}"
+        )
+    old = {task.id: task.digest for task in base.tasks}
+    new = {task.id: task.digest for task in head.tasks}
+    edited = sorted(name for name in old.keys() & new.keys() if old[name] != new[name])
+    for verb, names in (
+        ("edits", edited),
+        ("removes", sorted(old.keys() - new.keys())),
+        ("adds", sorted(new.keys() - old.keys())),
+    ):
+        if names:
+            found.append(f"this change {verb} tasks: {', '.join(names)}")
+    workflows = _edited(base, head, WORKFLOWS)
+    if workflows:
+        found.append(f"this change edits the workflow: {', '.join(workflows)}")
+    return tuple(found)
+
+
+def edited_baselines(base: State, head: State) -> tuple[str, ...]:
+    """Name committed baselines and ledger files that the change edits or deletes."""
+    glob = head.project.within("baselines/**")
+    old, new = _blobs(base, glob), _blobs(head, glob)
+    return tuple(
+        f"{path} was {'edited' if path in new else 'deleted'} by this change"
+        for path in _edited(base, head, glob)
+        if path in old
+    )
+
+
+def _edited(base: State, head: State, glob: str) -> list[str]:
+    old, new = _blobs(base, glob), _blobs(head, glob)
+    return sorted(path for path in {*old, *new} if old.get(path) != new.get(path))
+
+
+def _blobs(state: State, glob: str) -> dict[str, str]:
+    return {entry.path: entry.oid for entry in state.view.entries([glob])}

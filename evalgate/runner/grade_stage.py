@@ -1,0 +1,109 @@
+"""One run of the grade stage: files laid out, commands run in them one by one, reports read."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from evalgate.core.files import Tree
+from evalgate.core.observation import CommandReport
+from evalgate.core.task import Task
+from evalgate.protocols import SandboxProvider, Stage, StageResult, StageStatus
+
+#: The command of the hidden tests.
+TESTS_COMMAND = 'sh "$EVALGATE_TESTS/test.sh"'
+
+#: Where a solution says how it is laid over the workspace.
+SOLVE = "solve.sh"
+
+# Runs each command by itself and leaves its output and exit code where the host reads them.
+_DRIVER = """
+i=0
+for command in "$@"; do
+  sh -c "$command" >"$EVALGATE_LOGS/$i.log" 2>&1 </dev/null
+  echo "$?" >"$EVALGATE_LOGS/$i.exit"
+  i=$((i + 1))
+done
+"""
+_SOLVING_DRIVER = f'sh "$EVALGATE_SOLUTION/{SOLVE}" >/dev/null 2>&1 </dev/null || exit\n{_DRIVER}'
+
+_NOT_RUNNABLE = (126, 127)
+_LONGEST_CODE = 3
+
+
+class GradingStoppedError(Exception):
+    """The run was interrupted while a trial was being graded."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Graded:
+    """How a grade stage ended; ``logs`` is what was written below the place of that name."""
+
+    status: StageStatus = StageStatus.EXITED
+    detail: str = ""
+    reports: Mapping[str, CommandReport] = field(default_factory=dict)
+    logs: Tree = field(default_factory=dict)
+
+    @property
+    def end(self) -> str:
+        """Say how the stage ended."""
+        if self.status is StageStatus.EXITED:
+            return "the grade stage ended too early"
+        return f"the grade stage ended with {self.status}: {self.detail}".rstrip(": ")
+
+    def ran(self, command: str) -> bool:
+        """Tell whether a command could be started and came to its end."""
+        report = self.reports.get(command)
+        return report is not None and report.exit_code not in {None, *_NOT_RUNNABLE}
+
+
+def run_grade_stage(
+    provider: SandboxProvider,
+    task: Task,
+    workspace: Tree,
+    commands: Sequence[str],
+    stop: threading.Event,
+    *,
+    solved: bool = False,
+) -> Graded:
+    """Run the commands in a fresh sandbox that holds the workspace and the hidden tests.
+
+    With ``solved`` the task's solution is laid over the workspace first. Raises
+    GradingStoppedError when interrupted, and whatever the provider says of files that can
+    not be laid out.
+    """
+    if not commands:
+        return Graded()
+    with provider.open_sandbox() as sandbox:
+        places = sandbox.places
+        solution = {"EVALGATE_SOLUTION": places.inbox} if solved else {}
+        stage = Stage(
+            trees={
+                "repo": workspace,
+                "tests": task.tests,
+                **({"inbox": task.solution} if solved else {}),
+            },
+            argv=["sh", "-c", _SOLVING_DRIVER if solved else _DRIVER, "grade", *commands],
+            timeout=task.limits.grade_seconds,
+            env={"EVALGATE_TESTS": places.tests, "EVALGATE_LOGS": places.logs, **solution},
+            keep=("logs",),
+        )
+        result: StageResult = sandbox.run(stage, stop)
+    if result.status is StageStatus.INTERRUPTED:
+        raise GradingStoppedError
+    logs = result.trees.get("logs", {})
+    return Graded(
+        status=result.status,
+        detail=result.detail,
+        reports={command: _report(logs, index) for index, command in enumerate(commands)},
+        logs=logs,
+    )
+
+
+def _report(logs: Tree, index: int) -> CommandReport:
+    output = logs[f"{index}.log"].data.decode("utf-8", "replace") if f"{index}.log" in logs else ""
+    code = logs.get(f"{index}.exit")
+    text = code.data.decode("ascii", "replace").strip() if code else ""
+    known = text.isdecimal() and len(text) <= _LONGEST_CODE
+    return CommandReport(exit_code=int(text) if known else None, output=output)

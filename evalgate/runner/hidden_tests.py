@@ -1,0 +1,82 @@
+"""What the hidden tests say about the files they ran on."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from evalgate.core.files import FileMode, Tree
+from evalgate.core.task import Task
+from evalgate.core.testreport import passed_tests
+from evalgate.core.trial import Outcome
+from evalgate.protocols import Finding, StageStatus
+from evalgate.runner.grade_stage import TESTS_COMMAND, Graded
+
+_REWARD = "verifier/reward.txt"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HiddenTestsFinding(Finding):
+    """A finding of the hidden tests.
+
+    ``unreported`` tells the one trouble that other files show to be the claim's doing only
+    by passing: success without the reports of the expected tests.
+    """
+
+    unreported: bool = False
+
+
+def judge_tests(task: Task, graded: Graded) -> HiddenTestsFinding:
+    """Judge the hidden tests; errored when nothing can be concluded from how they ended."""
+    report = graded.reports.get(TESTS_COMMAND)
+    if report is None or report.exit_code is None:
+        return _errored(graded.end)
+    if not graded.ran(TESTS_COMMAND):
+        return _errored(f"tests/test.sh could not run: {_tail(report.output)}")
+    try:
+        reward = _reward(graded.logs)
+    except ValueError as error:
+        return _errored(str(error))
+    good = report.exit_code == 0 if reward is None else math.isclose(reward, 1.0)
+    passed = passed_tests(report.output)
+    missing = ", ".join(name for name in task.expected_tests if name not in passed)
+    if not good:
+        named = f"not passed: {missing}" if missing else _tail(report.output)
+        return HiddenTestsFinding(outcome=Outcome.FAILED, detail=named)
+    if missing:
+        detail = f"reported success without a report of: {missing}"
+        return HiddenTestsFinding(outcome=Outcome.ERRORED, detail=detail, unreported=True)
+    return HiddenTestsFinding(outcome=Outcome.PASSED)
+
+
+def hung(graded: Graded) -> bool:
+    """Tell whether the hidden tests were still running when the time was up."""
+    report = graded.reports.get(TESTS_COMMAND)
+    return graded.status is StageStatus.TIMEOUT and (report is None or report.exit_code is None)
+
+
+def _reward(logs: Tree) -> float | None:
+    file = logs.get(_REWARD)
+    if file is None:
+        return None
+    if file.mode is FileMode.SYMLINK:
+        raise ValueError("the reward file is a link")
+    text = file.data.decode("utf-8", "replace").strip()
+    try:
+        reward = float(text)
+    except ValueError:
+        message = f"the reward file holds {text[:40]!r}, which is no number"
+        raise ValueError(message) from None
+    if not 0.0 <= reward <= 1.0:  # NaN fails this as well
+        message = f"the reward {text[:40]} lies outside 0 to 1"
+        raise ValueError(message)
+    return reward
+
+
+def _errored(detail: str) -> HiddenTestsFinding:
+    return HiddenTestsFinding(outcome=Outcome.ERRORED, detail=detail)
+
+
+def _tail(output: str) -> str:
+    lines = [line for line in output.strip().splitlines() if line.strip()]
+    return lines[-1][:160] if lines else "no output"

@@ -1,0 +1,69 @@
+"""A recorded trial: a cassette, with everything a replay or regrade needs read out of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from evalgate.core.claim import Claim
+from evalgate.core.identity import Conditions
+from evalgate.core.json import Json
+from evalgate.errors import UsageError
+from evalgate.gateway.cassette import CassetteFile, load_cassette
+from evalgate.protocols import StageStatus
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecordedTrial:
+    """One recorded trial; ``measured`` is what a repetition must come to.
+
+    ``recording`` counts how often this harness was recorded; ``seconds`` is the agent's
+    wall time then.
+    """
+
+    tape: CassetteFile
+    task: str
+    task_digest: str
+    fingerprint: str
+    n: int
+    recording: int
+    conditions: Conditions
+    status: StageStatus
+    exit_code: int | None
+    seconds: float
+    detail: str
+    last_words: str
+    secret: str
+    claim: Claim
+    measured: Mapping[str, Json]
+
+
+def load_recorded(data: bytes, *, name: str) -> RecordedTrial:
+    """Read a cassette file; UsageError names it when it is damaged or lacks something."""
+    tape = load_cassette(data, name=name)
+    header: Mapping[str, Any] = tape.header
+    record: Mapping[str, Any] = tape.record
+    try:
+        agent: Mapping[str, Any] = record["agent"]
+        code = agent["exit_code"]
+        return RecordedTrial(
+            tape=tape,
+            task=str(header["task"]),
+            task_digest=str(header["task_digest"]),
+            fingerprint=str(header["fingerprint"]),
+            n=int(header["n"]),
+            recording=int(header["recording"]),
+            conditions=Conditions.from_json(header["conditions"]),
+            status=StageStatus(agent["status"]),
+            exit_code=None if code is None else int(code),
+            seconds=float(agent["seconds"]),
+            detail=str(agent["detail"]),
+            last_words=str(agent["last_words"]),
+            secret=str(agent.get("secret", "")),
+            claim=Claim.from_json(tape.claim),
+            measured=dict(record["measured"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        message = f"{name}: this is no recorded trial: {error!r}"
+        raise UsageError(message, hint="restore it from git, or record it again") from error

@@ -93,13 +93,14 @@ def _project(options: Globals) -> Any:
     return open_project(options.directory, options.config)
 
 
-def _out(options: Globals, text: str, value: Any) -> None:
+def _out(options: Globals, text: str, value: Any) -> ExitCode:
     text = json.dumps(value, ensure_ascii=True, sort_keys=True) if options.as_json else text
     try:
         if text:
             click.echo(text)
     except BrokenPipeError:  # nobody reads any more; the exit code still counts
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return ExitCode.OK
 
 
 @cli.command()
@@ -115,8 +116,7 @@ def fingerprint(options: Globals, rev: str, pair: str | None) -> int:
         value, text = show_difference(project, pair)
     else:
         value, text = show_fingerprint(project, rev)
-    _out(options, text, value)
-    return ExitCode.OK
+    return _out(options, text, value)
 
 
 @cli.command()
@@ -208,8 +208,7 @@ def accept(options: Globals, run: str, reason: str) -> int:
     from evalgate.commands.baseline import accept as accept_run
 
     path = accept_run(_project(options), run, _console(options), reason=reason)
-    _out(options, path, {"path": path})
-    return ExitCode.OK
+    return _out(options, path, {"path": path})
 
 
 @baseline.command("list")
@@ -219,8 +218,7 @@ def list_(options: Globals) -> int:
     from evalgate.commands.baseline import list_baselines
 
     text = list_baselines(_project(options))
-    _out(options, text, {"baselines": text.splitlines()})
-    return ExitCode.OK
+    return _out(options, text, {"baselines": text.splitlines()})
 
 
 @cli.command()
@@ -231,8 +229,7 @@ def show(options: Globals, run: str | None) -> int:
     from evalgate.commands.show import show as tell
 
     text = tell(_project(options), run)
-    _out(options, text, {"text": text})
-    return ExitCode.OK
+    return _out(options, text, {"text": text})
 
 
 @cli.group()
@@ -247,8 +244,7 @@ def install(options: Globals) -> int:
     from evalgate.commands.hook import install as write
 
     text = write(options.directory)
-    _out(options, text, {"text": text})
-    return ExitCode.OK
+    return _out(options, text, {"text": text})
 
 
 @hook.command()
@@ -258,8 +254,7 @@ def uninstall(options: Globals) -> int:
     from evalgate.commands.hook import uninstall as remove
 
     text = remove(options.directory)
-    _out(options, text, {"text": text})
-    return ExitCode.OK
+    return _out(options, text, {"text": text})
 
 
 @hook.command("run")
@@ -283,8 +278,7 @@ def demo(options: Globals, keep: Path | None) -> int:
     from evalgate.commands.demo import demo as play
 
     text = play(keep=keep)
-    _out(options, text, {"text": text})
-    return ExitCode.OK
+    return _out(options, text, {"text": text})
 
 
 @cli.command("local-model", context_settings={"ignore_unknown_options": True})

@@ -48,7 +48,7 @@ def install(directory: Path) -> str:
         raise UsageError(message, hint=hint)
     path.parent.mkdir(parents=True, exist_ok=True)
     # Git runs hooks at the top of the repository; the project may lie in a folder below.
-    prefix = _quoted(open_project(directory).prefix or ".")
+    prefix = _quoted(_prefix(directory))
     script = _SCRIPT.format(mark=_MARK, python=_quoted(sys.executable), prefix=prefix)
     path.write_text(script, encoding="utf-8")
     path.chmod(path.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
@@ -129,6 +129,13 @@ def _judge(project: Project, head: str, base: str) -> ExitCode:
     if code is not ExitCode.OK:
         _say(f"read {project.state / 'verdict.md'}")
     return code if code in _BLOCKING else ExitCode.OK
+
+
+def _prefix(directory: Path) -> str:
+    try:
+        return open_project(directory).prefix or "."
+    except NoConfigurationError:  # the hook may come first
+        return "."
 
 
 def _is_ours(path: Path) -> bool:

@@ -57,6 +57,9 @@ class Conditions:
     checks: Mapping[str, int] = field(default_factory=dict)
     format: int = FORMAT
 
+    def _models(self, other: Conditions) -> tuple[str, ...]:
+        return self.models if self.models and other.models else ()
+
     def to_json(self) -> dict[str, Json]:
         """Return the JSON form."""
         return {
@@ -81,14 +84,15 @@ class Conditions:
     def differences(self, other: Conditions) -> tuple[str, ...]:
         """Name what is unequal, for a person; empty when trials are comparable.
 
-        A check's version matters only where both sides ran that check.
+        A check's version matters only where both sides ran that check, and a model only
+        where both sides asked one: an agent that never asks is judged by what it did.
         """
         found = [
             f"{name}: {mine or 'none'} against {theirs or 'none'}"
             for name, mine, theirs in (
                 ("sandbox", self.sandbox, other.sandbox),
                 ("agent", self.agent, other.agent),
-                ("models served", ", ".join(self.models), ", ".join(other.models)),
+                ("models served", ", ".join(self._models(other)), ", ".join(other._models(self))),
                 ("format", str(self.format), str(other.format)),
             )
             if mine != theirs

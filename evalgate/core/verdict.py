@@ -91,6 +91,9 @@ def judge(base: Sample, head: Sample, policy: Policy, *, doubts: Sequence[str] =
         return replace(blank, decision=Decision.VOID, sentence=sentence, reasons=tuple(doubts))
     if not head.rows:
         return replace(blank, decision=Decision.NOTHING_RAN, sentence="No trial ran.")
+    if unequal:
+        sentence = "Base and head were measured under other conditions: incomparable."
+        return replace(blank, decision=Decision.NO_BASELINE, sentence=sentence, reasons=unequal)
     if _unmeasured(head, policy):
         sentence = (
             f"{head.errored} of {len(head.rows)} trials errored, more than "
@@ -98,9 +101,6 @@ def judge(base: Sample, head: Sample, policy: Policy, *, doubts: Sequence[str] =
         )
         reasons = _error_reasons(head)
         return replace(blank, decision=Decision.NOT_MEASURED, sentence=sentence, reasons=reasons)
-    if unequal:
-        sentence = "Base and head were measured under other conditions: incomparable."
-        return replace(blank, decision=Decision.NO_BASELINE, sentence=sentence, reasons=unequal)
     counts = [_counts(change) for change in changes if _comparable(change)]
     if not counts:
         sentence = "No task of the head can be compared with the base's numbers."

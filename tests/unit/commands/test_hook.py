@@ -52,7 +52,7 @@ def test_the_hook_is_installed_and_removed(make_repo: Callable[[str], Path], nam
     assert install(repo) == f"installed {hook}"
     assert os.access(hook, os.X_OK)
     assert f"'{sys.executable}'" in hook.read_text()
-    assert 'exec "$python" -P -m evalgate hook run "$@"' in hook.read_text()
+    assert 'exec "$python" -P -m evalgate hook run --project \'.\' "$@"' in hook.read_text()
     assert subprocess.run(["sh", "-n", hook]).returncode == 0
     assert uninstall(repo) == f"removed {hook}"
     assert not hook.exists()

@@ -52,7 +52,6 @@ def test_canonical_json_has_one_form() -> None:
     [
         ({"sandbox": "bwrap"}, "sandbox: process against bwrap"),
         ({"agent": "2.0"}, "agent: none against 2.0"),
-        ({"models": ()}, "models served: m-1 against none"),
         ({"models": ("m-1", "m-2")}, "models served: m-1 against m-1, m-2"),
         ({"format": 2}, "format: 1 against 2"),
         ({"checks": {"file_exists": 2}}, "check file_exists: version 1 against 2"),
@@ -63,6 +62,12 @@ def test_unequal_conditions_are_named(
 ) -> None:
     """A person is told what differs, both values beside each other."""
     assert conditions.differences(replace(conditions, **change)) == (words,)
+
+
+def test_a_model_matters_only_where_both_sides_asked_one(conditions: Conditions) -> None:
+    """An agent that never asks is judged by what it did, not set aside."""
+    assert not conditions.differences(replace(conditions, models=()))
+    assert not replace(conditions, models=()).differences(conditions)
 
 
 def test_a_check_matters_only_where_both_sides_ran_it(conditions: Conditions) -> None:

@@ -18,7 +18,6 @@ from evalgate.store.baselines import (
     dump_ledger,
     load_baseline,
     load_baselines,
-    rates,
 )
 
 Make = Callable[..., Baseline]
@@ -136,8 +135,3 @@ def test_a_ledger_entry_is_toml_with_a_format() -> None:
     data = dump_ledger({"decision": "pass", "sentence": "a\r\nb\n"})
     assert data.startswith(b"format = 1\n")
     assert tomllib.loads(data.decode())["sentence"] == "a\r\nb\n"
-
-
-def test_rates_are_passed_of_measured(baseline: Make) -> None:
-    """One line a baseline, for a person."""
-    assert rates([baseline(3)]) == f"{baseline(3).filename}  3/3 passed, 1 tasks"

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from evalgate.checks.pattern import SECONDS, SearchError, found_in
+from evalgate.core.files import is_safe_path
 from evalgate.core.observation import Observation
 from evalgate.core.schema import Reader
 from evalgate.core.trial import Outcome
@@ -26,7 +27,7 @@ class FileExists:
     @classmethod
     def from_params(cls, params: Reader) -> FileExists:
         """Read ``path``."""
-        return cls(params.text("path"))
+        return cls(_path(params))
 
     def examine(self, seen: Observation) -> Finding:
         """Pass when the workspace holds the path."""
@@ -56,7 +57,7 @@ class FileContains:
             re.compile(pattern)
         except re.error as error:
             raise params.error(f"is no regular expression: {error}", "pattern") from error
-        return cls(params.text("path"), pattern)
+        return cls(_path(params), pattern)
 
     def examine(self, seen: Observation) -> Finding:
         """Pass when the pattern matches somewhere in the file."""
@@ -82,7 +83,7 @@ class FileUnchanged:
     @classmethod
     def from_params(cls, params: Reader) -> FileUnchanged:
         """Read ``path``."""
-        return cls(params.text("path"))
+        return cls(_path(params))
 
     def examine(self, seen: Observation) -> Finding:
         """Pass when the claim does not touch the path; error when it never existed."""
@@ -120,3 +121,10 @@ class OnlyExpectedFiles:
 
 def _failed(detail: str) -> Finding:
     return Finding(outcome=Outcome.FAILED, detail=detail)
+
+
+def _path(params: Reader) -> str:
+    path = params.text("path")
+    if not is_safe_path(path):
+        raise params.error(f"{path!r} leaves the workspace", "path")
+    return path

@@ -70,6 +70,9 @@ def find_recordings(state: State, fingerprint: str) -> Recordings:
             if one.fingerprint != fingerprint:
                 message = f"{name}: was recorded of another harness"
                 raise UsageError(message, hint="a recording can not be moved between harnesses")
+            if path != f"{short}/{storage_key(one.task)}/{one.n}.json":
+                message = f"{name}: is the recording of {one.task} #{one.n}"
+                raise UsageError(message, hint="restore the file where it was")
             trials.setdefault(one.task, []).append(one)
     folders = {path.split("/", 1)[0] for path in files if "/" in path}
     for found in trials.values():

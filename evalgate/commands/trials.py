@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import threading
 from collections.abc import Callable, Mapping, Sequence
@@ -164,6 +165,9 @@ def require_prices(harness: Harness, max_usd: float | None) -> None:
     """Refuse a budget that can not hold because a model's price is unknown."""
     if max_usd is None:
         return
+    if not math.isfinite(max_usd):
+        message = f"a budget of {max_usd} is no amount of money"
+        raise UsageError(message, hint="give US dollars, for example --max-usd 5")
     for model in harness.config.models.values():
         if model.price is None:
             message = f"models.{model.name}: its price is unknown, so a budget can not hold"

@@ -57,6 +57,9 @@ def _verify(task: Task, ours: Reader, folder: str) -> None:
     if not task.tests and all(check.advisory for check in task.checks):
         message = f"{folder}: all checks are advisory and there are no tests: anything would pass"
         raise UsageError(message, hint="add tests/test.sh, or make a check decide")
+    if task.expected_tests and not task.tests:
+        problem = "names tests, but there is no tests/test.sh to run them"
+        raise ours.error(problem, "expected_tests")
     if task.tests and "test.sh" not in task.tests:
         message = f"{folder}/tests/test.sh: the file is missing"
         raise UsageError(message, hint="it is what runs the hidden tests")

@@ -40,6 +40,12 @@ EDITS: dict[str, Edit] = {
     "task: no TOML": (TASK, put("]"), 2, "tasks/double/task.toml"),
     "task: unknown key": (TASK, swap("expected_files", "expected_fils"), 2, "expected_fils"),
     "task: unknown check": (TASK, swap("only_expected_files", "nosuch"), 2, "nosuch"),
+    "task: check outside": (
+        TASK,
+        swap('{ type = "only_expected_files" }', '{ type = "file_exists", path = "../x" }'),
+        2,
+        "'../x' leaves the workspace",
+    ),
     "task: path-like id": (TASK, swap('"double"', '"../double"'), 2, "../double"),
     "task: id used twice": (TASK, swap('"double"', '"TRIPLE"'), 2, "tasks/triple"),
     "task: negative limit": (TASK, swap("= 30", "= -1"), 2, "agent.timeout_sec"),
@@ -214,3 +220,20 @@ def test_a_sandbox_that_fails_voids_nothing(recorded, evalgate):
     )
     assert done.returncode in {0, 4, 9}, done.stdout + done.stderr
     assert "Traceback" not in done.stderr
+
+
+def test_expected_tests_without_tests(repo, evalgate):
+    """Nothing could report them, and everything would pass."""
+    import shutil
+
+    shutil.rmtree(repo.path / "tasks/double/tests")
+    done = evalgate("run", cwd=repo.path, env={"SCRIPTED_URL": "http://127.0.0.1:9"})
+    assert done.returncode == 2
+    assert "expected_tests: names tests" in done.stderr
+
+
+@pytest.mark.parametrize("money", ["nan", "inf", "-1"])
+def test_a_budget_is_an_amount_of_money(repo, evalgate, money):
+    """What is never reached stops nothing."""
+    env = {"SCRIPTED_URL": "http://127.0.0.1:9"}
+    assert evalgate("run", "--max-usd", money, cwd=repo.path, env=env).returncode == 2

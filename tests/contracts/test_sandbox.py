@@ -324,9 +324,14 @@ sh -c 'while :; do sleep 1; done' MARK &
 """
 
 
+#: Seconds that a busy machine may take for what a quiet one does within one; what would be
+#: waited for in vain takes longer.
+UNHURRIED = 15
+
+
 def assert_ended(result: StageResult, mark: str, began: float, limit: float) -> None:
-    """Check that nothing is left and that it took at most a second."""
-    assert time.monotonic() - began < limit + 1
+    """Check that nothing is left and that nothing was waited for."""
+    assert time.monotonic() - began < limit + UNHURRIED
     assert alive_with(mark) == []
     assert "can not be ended" not in result.detail
 
@@ -360,7 +365,7 @@ def test_a_child_that_holds_the_output_does_not_block(provider: SandboxProvider)
     """The end of the program counts, not the end of its output."""
     began = time.monotonic()
     result = run(provider, shell("setsid sleep 30 & echo said"))
-    assert time.monotonic() - began < 1.5
+    assert time.monotonic() - began < UNHURRIED
     assert (result.status, result.log) == (StageStatus.EXITED, b"said\n")
 
 
@@ -375,7 +380,7 @@ def test_a_flood_does_not_delay_the_time_limit(provider: SandboxProvider) -> Non
     """A program that never stops talking is ended in time."""
     began = time.monotonic()
     assert run(provider, ["yes"], timeout=0.5).status is StageStatus.TIMEOUT
-    assert time.monotonic() - began < 1.5
+    assert time.monotonic() - began < UNHURRIED
 
 
 def test_a_stop_ends_it_soon(provider: SandboxProvider, tmp_path: Path) -> None:
@@ -703,7 +708,7 @@ def test_there_is_no_network(provider: SandboxProvider) -> None:
     began = time.monotonic()
     result = run(provider, [*python(CONNECT), "1.1.1.1", "80"])
     assert result.log.startswith(b"no: [Errno 101]")
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < UNHURRIED
     names = run(provider, python("import socket; print(socket.if_nameindex())")).log
     assert names == b"[(1, 'lo')]\n"
 

@@ -69,7 +69,7 @@ def _baseline(state: State, run: RunFolder, trials: tuple[Trial, ...]) -> Baseli
         evidence=Evidence(plan["evidence"]),
         recordings=max(1, recordings.count),
     )
-    if sample.errored > state.config.policy.max_errored * len(trials):
+    if state.config.policy.not_measured(sample.errored, len(trials)):
         message = f"{sample.errored} of {len(trials)} trials of run {run.id} errored"
         raise UsageError(message, hint="what was not measured can not be a baseline")
     tip = state.project.git.lookup("HEAD^{commit}")[0]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,7 +26,6 @@ class Console:
     _total: int = 0
     _done: int = 0
     _counts: dict[Outcome, int] = field(default_factory=dict)
-    _started: float = 0.0
     _bar: Progress | None = None
     _bar_task: TaskID | None = None
 
@@ -69,7 +67,7 @@ class Console:
 
     def begin(self, *, total: int, done: int) -> None:
         """A run of ``total`` trials starts, ``done`` of which exist already."""
-        self._total, self._done, self._started = total, done, time.monotonic()
+        self._total, self._done = total, done
         self._counts = {}
         if done:
             self.note(f"going on: {done} of {total} trials exist already")

@@ -164,21 +164,21 @@ def _require_known_upstreams(it: Gathering) -> None:
 
 def _made_here(it: Gathering) -> HeadTrials | None:
     digests = {task.id: task.digest for task in it.tasks}
-    runs = [
-        run
+    enough = it.base.config.trials * len(digests)
+    complete = [
+        (run, trials)
         for run in RunStore(it.state.project.state).finished()
-        if _is_of(run.info["plan"], it.harness, digests)
-        and len(run.trials) >= it.base.config.trials * len(digests)
+        if _is_of(run.info["plan"], it.harness, digests) and len(trials := run.trials) >= enough
     ]
-    if not runs:
+    if not complete:
         return None
     sample = sample_of(
-        [trial for run in runs for trial in run.trials],
+        [trial for _, trials in complete for trial in trials],
         fingerprint=it.harness.fingerprint,
         evidence=Evidence.MEASURED,
-        recordings=len(runs),
+        recordings=len(complete),
     )
-    newest = runs[-1]
+    newest, _ = complete[-1]
     sandbox = str(newest.info["plan"]["sandbox"])
     return HeadTrials(sample=sample, tasks=it.tasks, sandbox=sandbox, run=newest.id)
 

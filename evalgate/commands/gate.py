@@ -24,10 +24,11 @@ from evalgate.core.task import suite_digest
 from evalgate.core.verdict import Verdict, judge
 from evalgate.errors import ExitCode, NoConfigurationError, UsageError
 from evalgate.repo.base import Pair, resolve_pair
-from evalgate.repo.fingerprint import diff_text
+from evalgate.repo.fingerprint import diff_parts, diff_text
 from evalgate.repo.treeview import Subject
 from evalgate.report.verdict import PartChange, Story, render_verdict
 from evalgate.store.disk import write_whole
+from evalgate.store.runs import RunStore
 
 _RECORD = "evalgate run --record   # live trials of this harness, with its recordings"
 
@@ -159,7 +160,7 @@ def _context(state: State, base: State | None) -> dict[str, Json]:
             "fingerprint": base.fingerprint.digest,
             "suite": suite_digest(base.tasks),
         },
-        "parts_changed": [] if base is None else sorted(changed_parts(base, state)),
+        "parts_changed": [] if base is None else [*diff_parts(base.fingerprint, state.fingerprint)],
     }
 
 
@@ -194,11 +195,8 @@ def _conditions(head: HeadTrials) -> str:
 
 def _name(state: State) -> str:
     commit = (state.view.commit or "")[:12]
-    named = (
-        state.view.label
-        if state.view.label == commit or not commit
-        else (f"{state.view.label} {commit}")
-    )
+    label = state.view.label
+    named = label if commit in {"", label} else f"{label} {commit}"
     return f"{named}, harness {state.fingerprint.digest[:16]}"
 
 
@@ -224,8 +222,7 @@ def _template(base: State | None) -> str | None:
 
 def _write(out: Path, gated: Gated, project: Project) -> None:
     if out == project.state:
-        out.mkdir(parents=True, exist_ok=True)
-        (out / ".gitignore").write_text("*\n")
+        RunStore(out).prepare()
     value = json.dumps(gated.verdict.to_json(), indent=1, sort_keys=True, ensure_ascii=False)
     write_whole(out / "verdict.json", value.encode("utf-8", "replace") + b"\n")
     write_whole(out / "verdict.md", gated.page.encode("utf-8", "replace"))

@@ -56,9 +56,10 @@ def run(project: Project, options: RunOptions, console: Console) -> Report:
         max_usd = options.max_usd if options.max_usd is not None else state.config.budget_usd
         require_prices(harness, max_usd)
         console.note(f"harness {harness.short} of {harness.label}: {len(tasks)} tasks × {count}")
-        console.note(estimate(state, harness, tasks, len(jobs)))
+        cost = estimate(state, harness, tasks, len(jobs))
+        console.note(cost)
         if options.dry_run:
-            return Report(exit_code=ExitCode.OK, closing=estimate(state, harness, tasks, len(jobs)))
+            return Report(exit_code=ExitCode.OK, closing=cost)
         request = Request(
             kind=Kind.RUN,
             harness=harness,
@@ -72,8 +73,8 @@ def run(project: Project, options: RunOptions, console: Console) -> Report:
         )
         finished = make_trials(state, request, console)
         console.note(f"run {finished.run.id}")
-        policy = state.config.policy
-        unmeasured = finished.sample.errored > policy.max_errored * len(finished.trials)
+        sample = finished.sample
+        unmeasured = state.config.policy.not_measured(sample.errored, len(sample.rows))
         if options.record and unmeasured:
             console.warn("not recorded: too many trials were not measured")
         elif options.record:

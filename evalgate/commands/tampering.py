@@ -22,7 +22,8 @@ def gate_edits(base: State, head: State) -> tuple[str, ...]:
     ):
         if names:
             found.append(f"this change {verb} tasks: {', '.join(names)}")
-    workflows = _edited(base, head, WORKFLOWS)
+    before, after = _blobs(base, WORKFLOWS), _blobs(head, WORKFLOWS)
+    workflows = sorted({path for path, _ in before.items() ^ after.items()})
     if workflows:
         found.append(f"this change edits the workflow: {', '.join(workflows)}")
     return tuple(found)
@@ -34,14 +35,9 @@ def edited_baselines(base: State, head: State) -> tuple[str, ...]:
     old, new = _blobs(base, glob), _blobs(head, glob)
     return tuple(
         f"{path} was {'edited' if path in new else 'deleted'} by this change"
-        for path in _edited(base, head, glob)
-        if path in old
+        for path, oid in old.items()
+        if new.get(path) != oid
     )
-
-
-def _edited(base: State, head: State, glob: str) -> list[str]:
-    old, new = _blobs(base, glob), _blobs(head, glob)
-    return sorted(path for path in {*old, *new} if old.get(path) != new.get(path))
 
 
 def _blobs(state: State, glob: str) -> dict[str, str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -116,7 +116,7 @@ def make_trials(state: State, request: Request, console: Console) -> Finished:
         with store.open(_plan(request, bench), fresh=request.fresh) as run, console.progress():
             trials = execute(
                 request.jobs,
-                _maker(request.kind, bench, run),
+                partial(_make, request.kind, bench, run),
                 run,
                 workers=request.workers,
                 max_usd=request.max_usd,
@@ -173,10 +173,6 @@ def require_prices(harness: Harness, max_usd: float | None) -> None:
             message = f"models.{model.name}: its price is unknown, so a budget can not hold"
             hint = f"add [models.{model.name}.price] with input and output in $ a million tokens"
             raise UsageError(message, hint=hint)
-
-
-def _maker(kind: Kind, bench: Bench, run: RunFolder) -> Callable[[Job, threading.Event], Trial]:
-    return partial(_make, kind, bench, run)
 
 
 def _make(kind: Kind, bench: Bench, run: RunFolder, job: Job, stop: threading.Event) -> Trial:

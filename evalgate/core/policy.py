@@ -27,6 +27,10 @@ class Policy:
                 message = f"{name} must lie between 0 and 1"
                 raise ValueError(message)
 
+    def not_measured(self, errored: int, trials: int) -> bool:
+        """Tell whether so many of the trials errored that nothing can be said."""
+        return errored > self.max_errored * trials
+
     @property
     def sentence(self) -> str:
         """The rules in one line."""

@@ -94,7 +94,7 @@ def judge(base: Sample, head: Sample, policy: Policy, *, doubts: Sequence[str] =
     if unequal:
         sentence = "Base and head were measured under other conditions: incomparable."
         return replace(blank, decision=Decision.NO_BASELINE, sentence=sentence, reasons=unequal)
-    if _unmeasured(head, policy):
+    if policy.not_measured(head.errored, len(head.rows)):
         sentence = (
             f"{head.errored} of {len(head.rows)} trials errored, more than "
             f"{policy.max_errored * 100:g} %: this was not measured."
@@ -180,10 +180,6 @@ def percent(passed: int, runs: int) -> str:
 def _rate(counts: Sequence[TaskCounts], side: str) -> str:
     passed = sum(getattr(one, f"{side}_passed") for one in counts)
     return percent(passed, sum(getattr(one, f"{side}_runs") for one in counts))
-
-
-def _unmeasured(head: Sample, policy: Policy) -> bool:
-    return head.errored > policy.max_errored * len(head.rows)
 
 
 def _error_reasons(head: Sample) -> tuple[str, ...]:

@@ -15,9 +15,7 @@ from evalgate.core.trial import CheckResult, Evidence, Outcome, Signals, Trial
 from evalgate.gateway.cassette import CassetteFile
 from evalgate.gateway.server import Mode
 from evalgate.gateway.witness import witness_of
-from evalgate.protocols import (
-    StageStatus,
-)
+from evalgate.protocols import StageStatus
 from evalgate.runner.artifacts import artifact_folder, cassette_path, write_artifacts
 from evalgate.runner.bench import Bench
 from evalgate.runner.grade import grade, overall

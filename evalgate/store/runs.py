@@ -135,7 +135,7 @@ class RunStore:
         A run that another process holds is left alone.
         """
         plan_digest = digest(plan, domain="evalgate-plan/1")
-        self._prepare()
+        self.prepare()
         with contextlib.ExitStack() as stack:
             if not fresh:
                 for run in reversed(self.all()):
@@ -148,7 +148,8 @@ class RunStore:
             run.write_info({"plan": plan, "plan_digest": plan_digest, "finished": False})
             yield run
 
-    def _prepare(self) -> None:
+    def prepare(self) -> None:
+        """Make the state directory, out of git's sight."""
         self.state.mkdir(parents=True, exist_ok=True)
         ignore = self.state / ".gitignore"
         if not ignore.exists():

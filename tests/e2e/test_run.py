@@ -63,14 +63,7 @@ def test_the_harness_of_the_named_revision_runs(repo, scripted, evalgate):
 def test_a_killed_run_goes_on_where_it_stopped(repo, scripted, evalgate):
     """After SIGKILL the same command makes only the trials that are missing."""
     env = {"SCRIPTED_URL": scripted.url}
-    answer = scripted.answer
-
-    def slow(request):
-        if len(scripted.requests) > 2:
-            time.sleep(30)
-        return answer(request)
-
-    scripted.answer = slow
+    answer = stall_after(scripted, 2)
     process = start("run", "-j", "1", cwd=repo.path, env=env)
     wait_for(lambda: len(scripted.requests) > 2)
     process.kill()
@@ -91,14 +84,7 @@ def test_an_interrupted_run_ends_with_130_and_can_be_shown_and_resumed(
 ):
     """Ctrl-C and SIGTERM keep finished trials and leave no agent process behind."""
     env = {"SCRIPTED_URL": scripted.url}
-    answer = scripted.answer
-
-    def slow(request):
-        if len(scripted.requests) > 1:
-            time.sleep(30)
-        return answer(request)
-
-    scripted.answer = slow
+    answer = stall_after(scripted, 1)
     process = start("run", "-j", "1", cwd=repo.path, env=env)
     wait_for(lambda: len(scripted.requests) > 1)
     began = time.monotonic()
@@ -340,6 +326,19 @@ def start(*arguments: str, cwd: Path, env: dict[str, str]) -> subprocess.Popen[s
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
     )
+
+
+def stall_after(scripted, requests: int):
+    """Let the model hang after some requests; return how it answered before."""
+    answer = scripted.answer
+
+    def slow(request):
+        if len(scripted.requests) > requests:
+            time.sleep(30)
+        return answer(request)
+
+    scripted.answer = slow
+    return answer
 
 
 def wait_for(condition) -> None:

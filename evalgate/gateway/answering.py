@@ -15,7 +15,7 @@ from aiohttp import web
 from evalgate.core.exchange import Ending, Exchange
 from evalgate.core.redaction import Redactor
 from evalgate.gateway.capture import Capture
-from evalgate.gateway.dialect import Dialect
+from evalgate.gateway.dialects.dialect import Dialect
 from evalgate.gateway.divergence import explain
 from evalgate.gateway.matching import Keyed, keyed
 from evalgate.gateway.moving import moved_body

@@ -9,7 +9,7 @@ from typing import Final
 
 from evalgate.core.exchange import Exchange, Miss
 from evalgate.core.json import Json
-from evalgate.gateway.dialects import DIALECTS
+from evalgate.gateway.dialects.table import DIALECTS
 from evalgate.gateway.matching import Keyed
 from evalgate.gateway.reading import items, parse
 

@@ -18,7 +18,7 @@ import orjson
 from evalgate.core.json import Json
 from evalgate.core.redaction import Redactor
 from evalgate.core.scrubs import scrub_bytes
-from evalgate.gateway.dialect import Dialect
+from evalgate.gateway.dialects.dialect import Dialect
 
 #: The version of the key's making; part of every key.
 FORMAT: Final = 1

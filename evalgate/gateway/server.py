@@ -17,7 +17,7 @@ from aiohttp import web
 from evalgate.core.redaction import Redactor
 from evalgate.gateway.answering import Answering
 from evalgate.gateway.cassette import open_replay
-from evalgate.gateway.dialects import find_dialect
+from evalgate.gateway.dialects.table import find_dialect
 from evalgate.gateway.route import GRACE_SECONDS, Mode, Route, RouteSpec
 from evalgate.gateway.upstream import open_session
 

@@ -9,8 +9,8 @@ from typing import Final
 
 from evalgate.core.exchange import Ending, Exchange, Miss, Witness
 from evalgate.core.trajectory import NO_USAGE, ToolCall, Trajectory, Usage
-from evalgate.gateway.dialect import Dialect, Reply, ToolResult
-from evalgate.gateway.dialects import DIALECTS
+from evalgate.gateway.dialects.dialect import Dialect, Reply, ToolResult
+from evalgate.gateway.dialects.table import DIALECTS
 
 #: The header that tells an answer of the gateway's own from one of the provider.
 REFUSAL: Final = "x-evalgate-refusal"

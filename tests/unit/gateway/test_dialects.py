@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.core.trajectory import Usage
-from evalgate.gateway.dialects import DIALECTS, find_dialect
+from evalgate.gateway.dialects.table import DIALECTS, find_dialect
 from evalgate.gateway.sse import edit_stream, read_events
 
 ANTHROPIC, CHAT = DIALECTS["anthropic"], DIALECTS["openai-chat"]

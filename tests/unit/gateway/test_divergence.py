@@ -6,7 +6,7 @@ import json
 
 from evalgate.core.exchange import Exchange
 from evalgate.core.redaction import Redactor
-from evalgate.gateway.dialects import DIALECTS
+from evalgate.gateway.dialects.table import DIALECTS
 from evalgate.gateway.divergence import SHOWN, explain
 from evalgate.gateway.matching import keyed
 

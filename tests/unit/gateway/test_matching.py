@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.core.redaction import Redactor
-from evalgate.gateway.dialects import DIALECTS
+from evalgate.gateway.dialects.table import DIALECTS
 from evalgate.gateway.matching import canonical, key_of, keyed
 
 PLACES = {"REPO": "/tmp/run/repo"}

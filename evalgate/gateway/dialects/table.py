@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from evalgate.gateway.anthropic import Anthropic
-from evalgate.gateway.dialect import Dialect
-from evalgate.gateway.openai_chat import OpenAiChat
+from evalgate.gateway.dialects.anthropic import Anthropic
+from evalgate.gateway.dialects.dialect import Dialect
+from evalgate.gateway.dialects.openai_chat import OpenAiChat
 
 DIALECTS: Final[Mapping[str, Dialect]] = {
     dialect.name: dialect for dialect in (Anthropic(), OpenAiChat())

@@ -7,7 +7,7 @@ import orjson
 from evalgate.core.json import Json, JsonObject
 from evalgate.core.trajectory import ToolCall, Usage
 from evalgate.gateway import reading
-from evalgate.gateway.dialect import Asked, Reply, ToolResult
+from evalgate.gateway.dialects.dialect import Asked, Reply, ToolResult
 from evalgate.gateway.sse import is_done, is_stream, read_events
 
 _CHAT = "/v1/chat/completions"

@@ -1,0 +1,1 @@
+"""Model APIs: what each says in a request and a reply."""

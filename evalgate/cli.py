@@ -31,8 +31,9 @@ _tasks = click.argument("tasks", nargs=-1)
 _workers = click.option("-j", "workers", type=click.IntRange(1), help="Trials at once.")
 _rev = click.option("--rev", help="A revision, INDEX or WORKTREE (the default).")
 _usd = click.option(
-    "--max-usd", type=click.FloatRange(0, 1e9), help="Start no trial once this is spent."
+    "--max-usd", type=click.FloatRange(0, 1e9), help="Ask no model once this is spent."
 )
+_faults = click.option("--faults", metavar="PLAN", help="Let go wrong what a fault plan says.")
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"]})
@@ -128,6 +129,7 @@ def fingerprint(options: Globals, rev: str, pair: str | None) -> int:
 @click.option("--fresh", is_flag=True, help="Do not go on with an unfinished run.")
 @click.option("--sandbox", help="auto, bwrap or process.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be run, and its cost.")
+@_faults
 @_workers
 @_usd
 @_pass
@@ -145,6 +147,7 @@ def run(options: Globals, /, **asked: Any) -> int:
 @_tasks
 @_rev
 @_workers
+@_faults
 @_pass
 def replay(options: Globals, /, **asked: Any) -> int:
     """Make the recorded trials of TASKS again: the agent runs, the recording answers."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -14,7 +14,7 @@ from evalgate.core.json import Json
 from evalgate.core.redaction import Redactor, known_secrets
 from evalgate.core.task import Task
 from evalgate.errors import NotAvailableError
-from evalgate.gateway.providers import resolve_upstream
+from evalgate.gateway.providers import Upstreams, open_upstreams
 from evalgate.gateway.server import open_gateway
 from evalgate.protocols import SandboxProvider
 from evalgate.runner.bench import Bench
@@ -62,21 +62,24 @@ def open_bench(setup: Setup, environ: Mapping[str, str]) -> Iterator[Bench]:
     named = {m.key_env: environ.get(m.key_env, "") for m in harness.config.models.values()}
     redactor = Redactor({**known_secrets(environ), **{k: v for k, v in named.items() if v}})
     live = setup.kind is Kind.RUN
-    models = harness.config.models.values()
-    upstreams = {model.id: resolve_upstream(model, environ) for model in models} if live else {}
     checks = {task.id: build_checks(task) for task in setup.tasks}
-    bench = Bench(
-        harness=harness,
-        agent=build_agent(harness.config.agent),
-        provider=provider_for(setup),
-        redactor=redactor,
-        upstreams=upstreams,
-        gateway=None,
-        checks=checks,
-        provenance=setup.provenance,
-    )
-    if setup.kind is Kind.REGRADE:
+    with ExitStack() as stack:
+        upstreams = Upstreams()
+        if live:
+            tasks = [task.id for task in setup.tasks]
+            models = harness.config.models.values()
+            opening = open_upstreams(models, harness.files, tasks, environ)
+            upstreams = stack.enter_context(opening)
+        bench = Bench(
+            harness=harness,
+            agent=build_agent(harness.config.agent),
+            provider=provider_for(setup),
+            redactor=redactor,
+            upstreams=upstreams,
+            gateway=None,
+            checks=checks,
+            provenance=setup.provenance,
+        )
+        if setup.kind is not Kind.REGRADE:
+            bench = bench.on(stack.enter_context(open_gateway(redactor=redactor)))
         yield bench
-        return
-    with open_gateway(redactor=redactor) as gateway:
-        yield bench.on(gateway)

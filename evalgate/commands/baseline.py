@@ -11,7 +11,7 @@ from evalgate.commands.recordings import find_recordings
 from evalgate.commands.tables import rate, render_rows
 from evalgate.core.baseline import Baseline, Provenance
 from evalgate.core.json import Json
-from evalgate.core.sample import sample_of
+from evalgate.core.sample import Sample, sample_of
 from evalgate.core.task import suite_digest
 from evalgate.core.trial import Evidence, Trial
 from evalgate.errors import UsageError
@@ -48,14 +48,21 @@ def list_baselines(project: Project) -> str:
     """Return one line a committed baseline."""
     with open_state(project, WORKTREE) as state:
         rows = [
-            (one.filename, rate(one.sample), f"{len(one.sample.tasks)} tasks")
+            (one.filename, rate(one.sample), f"{len(one.sample.tasks)} tasks", _models(one))
             for one in state.baselines()
         ]
     return render_rows(rows) if rows else "there is no baseline yet: evalgate baseline accept"
 
 
+def _models(one: Baseline) -> str:
+    return ", ".join(one.sample.conditions.models)
+
+
 def _baseline(state: State, run: RunFolder, trials: tuple[Trial, ...]) -> Baseline:
     plan = run.info["plan"]
+    if plan["evidence"] == Evidence.FAULTED:
+        message = f"run {run.id} was made under faults"
+        raise UsageError(message, hint="its numbers say nothing about a harness in good weather")
     tasks = {task.id: task.digest for task in state.tasks}
     missing = sorted(name for name in tasks if plan["tasks"].get(name) != tasks[name])
     if missing:
@@ -72,6 +79,8 @@ def _baseline(state: State, run: RunFolder, trials: tuple[Trial, ...]) -> Baseli
     if state.config.policy.not_measured(sample.errored, len(trials)):
         message = f"{sample.errored} of {len(trials)} trials of run {run.id} errored"
         raise UsageError(message, hint="what was not measured can not be a baseline")
+    if fingerprint == state.fingerprint.digest:
+        _refuse_scripted(state, run, sample)
     tip = state.project.git.lookup("HEAD^{commit}")[0]
     return Baseline(
         sample=sample,
@@ -84,6 +93,14 @@ def _baseline(state: State, run: RunFolder, trials: tuple[Trial, ...]) -> Baseli
             recordings=sample.recordings,
         ),
     )
+
+
+def _refuse_scripted(state: State, run: RunFolder, sample: Sample) -> None:
+    odd = state.config.unplanned(sample.conditions.models)
+    if odd:
+        message = f"run {run.id} is scripted ({', '.join(odd)}), and this harness asks a model"
+        hint = "a scripted run is no baseline for a real model: measure it with its upstream"
+        raise UsageError(message, hint=hint)
 
 
 def _entry(baseline: Baseline, run: RunFolder, reason: str) -> dict[str, Json]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evalgate.commands.cassettes.retention import kept_recordings
 from evalgate.commands.console import Console
 from evalgate.commands.project import State
 from evalgate.commands.recordings import Recordings, find_recordings
@@ -19,6 +20,7 @@ from evalgate.commands.trials import (
 )
 from evalgate.core.harness import Harness
 from evalgate.core.identity import Conditions
+from evalgate.core.limits import Allowance
 from evalgate.core.sample import Sample, sample_of
 from evalgate.core.task import Task
 from evalgate.core.trial import Evidence
@@ -103,7 +105,9 @@ def _regraded(it: Gathering, recordings: Recordings) -> HeadTrials:
     incomplete = _incomplete(recordings, it.base)
     if incomplete:
         sentence = "This edit is not measured: its recordings are not a complete set."
-        return HeadTrials(sample=_empty(it.harness), stale=(sentence, *incomplete))
+        aside = sorted({*kept_recordings(it.state.project, it.harness.fingerprint).values()})
+        back = [f"others are kept in {ref}: evalgate cassette export --from-ref" for ref in aside]
+        return HeadTrials(sample=_empty(it.harness), stale=(sentence, *incomplete, *back))
     jobs = recordings.jobs(it.tasks)
     finished = make_trials(it.state, _request(it, Kind.REGRADE, jobs), it.console)
     wrong = [f"not reproduced: {text}" for text in not_reproduced(jobs, finished.trials)]
@@ -192,7 +196,7 @@ def _request(it: Gathering, kind: Kind, jobs: Sequence[Job]) -> Request:
     live = kind is Kind.RUN
     max_usd = it.base.config.budget_usd if it.max_usd is None else it.max_usd
     if live:
-        require_prices(it.harness, max_usd)
+        require_prices(it.harness, max_usd, it.tasks)
     return Request(
         kind=kind,
         harness=it.harness,
@@ -201,6 +205,7 @@ def _request(it: Gathering, kind: Kind, jobs: Sequence[Job]) -> Request:
         workers=it.workers or default_workers(),
         sandbox=it.state.config.sandbox,
         max_usd=max_usd if live else None,
+        budget=it.base.config.budget if live else Allowance(),
         fresh=not live,
     )
 

@@ -20,6 +20,8 @@ from evalgate.commands.tampering import edited_baselines, gate_edits
 from evalgate.core.decision import Decision
 from evalgate.core.json import Json
 from evalgate.core.policy import Policy
+from evalgate.core.sample import Sample
+from evalgate.core.scripted import WORDS, scripted_among
 from evalgate.core.task import suite_digest
 from evalgate.core.verdict import Verdict, judge
 from evalgate.errors import ExitCode, NoConfigurationError, UsageError
@@ -107,6 +109,11 @@ def _judged(
         sentence = "The base has no baseline: nobody measured its harness."
         story = replace(story, next_steps=_measure_base(pair.base or "HEAD"))
         return plain(Decision.NO_BASELINE, sentence), story
+    odd = () if found.changes else base.config.unplanned(found.sample.conditions.models)
+    if odd:
+        sentence = f"The base's baseline is scripted ({', '.join(odd)}); its harness asks a model."
+        story = replace(story, next_steps=_measure_base(pair.base or "HEAD"))
+        return plain(Decision.NO_BASELINE, sentence), story
     head = gather(
         state,
         base,
@@ -120,11 +127,14 @@ def _judged(
         reasons = (*head.stale[1:], estimate(base, state.harness, base.tasks, trials))
         story = replace(story, next_steps=(_RECORD, "evalgate gate"))
         return plain(Decision.STALE, head.stale[0], reasons=reasons), story
-    verdict = judge(found.sample, head.sample, policy, doubts=head.doubts)
+    doubts = (*head.doubts, *_scripted_doubts(state, head))
+    verdict = judge(found.sample, head.sample, policy, doubts=doubts)
     if found.changes:
         verdict = not_attributable(verdict, found)
     verdict = replace(verdict, context={**_context(state, base), "sandbox": head.sandbox})
-    return verdict, tell(replace(story, decided=_decided(head)), verdict, base, head)
+    notes = (*story.notes, *_scripted_notes(found.sample, head.sample))
+    story = replace(story, notes=notes, decided=_decided(head))
+    return verdict, tell(story, verdict, base, head)
 
 
 def _plain(
@@ -191,6 +201,17 @@ def _conditions(head: HeadTrials) -> str:
     conditions = head.sample.conditions
     models = ", ".join(conditions.models) or "no model"
     return f"sandbox {conditions.sandbox}, model {models}"
+
+
+def _scripted_doubts(state: State, head: HeadTrials) -> tuple[str, ...]:
+    odd = state.config.unplanned(head.sample.conditions.models)
+    return tuple(f"{model} answered, and the harness asks a model" for model in odd)
+
+
+def _scripted_notes(*samples: Sample) -> tuple[str, ...]:
+    served = dict.fromkeys(one for sample in samples for one in sample.conditions.models)
+    scripted = scripted_among(served)
+    return (f"{', '.join(scripted)}: {WORDS}",) if scripted else ()
 
 
 def _name(state: State) -> str:

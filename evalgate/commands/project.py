@@ -10,6 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evalgate.commands.shelf import Shelf, shelf_of
 from evalgate.core.config import Config, load_config, require_config
 from evalgate.core.harness import Harness
 from evalgate.core.schema import Source
@@ -50,6 +51,11 @@ class Project:
     def state(self) -> Path:
         """The git-ignored directory for runs."""
         return self.root / ".evalgate"
+
+    def shelf(self, config: Config) -> Shelf:
+        """Return where a configuration says that recordings lie."""
+        path, top = config.cassettes.path, self.git.top
+        return shelf_of(path, root=self.root, top=top, source=config.source)
 
     def within(self, path: str) -> str:
         """Return a path of the project as a path of the repository."""
@@ -95,6 +101,11 @@ class State:
     config: Config
 
     @property
+    def shelf(self) -> Shelf:
+        """Where this state says that recordings lie."""
+        return self.project.shelf(self.config)
+
+    @property
     def harness_root(self) -> str:
         """The harness's directory as a path of the repository."""
         return self.project.within(self.config.harness.root)
@@ -137,7 +148,8 @@ class State:
         entries = self.view.entries([self.project.within(glob) for glob in globs])
         start = f"{self.project.prefix}/" if self.project.prefix else ""
         files = self.view.read(entries)
-        return load_suite({path.removeprefix(start): file for path, file in files.items()})
+        ours = {path.removeprefix(start): file for path, file in files.items()}
+        return load_suite(ours, self.config.limits)
 
     def baselines(self, fingerprint: str | None = None) -> tuple[Baseline, ...]:
         """Return the committed baselines, those of one harness if named."""
@@ -181,9 +193,12 @@ def _config(project: Project, text: str, where: str) -> Config:
 def _paths(project: Project, config: Config) -> tuple[str, ...]:
     parts = [glob for globs in config.harness.parts.values() for glob in globs]
     ours = [f"{glob.rstrip('/')}/**" for glob in config.suite]
-    ours += ["cassettes/**", "baselines/**", project.config_name]
+    ours += ["baselines/**", project.config_name]
     ours += [config.template] if config.template else []
+    shelf = project.shelf(config).within
+    recordings = () if shelf is None else to_pathspecs(["**"], root=shelf)
     return (
+        *recordings,
         *to_pathspecs(parts, root=project.within(config.harness.root)),
         *to_pathspecs(ours, root=project.prefix),
         *to_pathspecs([WORKFLOWS]),

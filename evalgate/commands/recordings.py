@@ -10,18 +10,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalgate.commands.project import State
+from evalgate.commands.shelf import Shelf
 from evalgate.core.harness import Harness
 from evalgate.core.identity import storage_key
 from evalgate.core.task import Task
 from evalgate.core.trial import Trial
 from evalgate.errors import UsageError
+from evalgate.repo.remotes import public_host
 from evalgate.runner.artifacts import cassette_path
 from evalgate.runner.recorded import RecordedTrial, load_recorded
 from evalgate.runner.run import Job
 from evalgate.store.disk import write_whole
 from evalgate.store.runs import RunFolder
 
-_FOLDER = re.compile(r"[0-9a-f]{12}")
+FOLDER = re.compile(r"[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,36 +61,46 @@ class Recordings:
 
 
 def find_recordings(state: State, fingerprint: str) -> Recordings:
-    """Read the committed recordings of one harness; the folders of others are named."""
-    files = state.view.read_prefix(state.project.within("cassettes"))
+    """Read the recordings of one harness; the folders of others are named."""
+    shelf = state.shelf
+    files = shelf.read(state.view)
     short = fingerprint[:12]
     trials: dict[str, list[RecordedTrial]] = {}
     for path, file in sorted(files.items()):
         if path.startswith(f"{short}/") and path.endswith(".json"):
-            name = f"cassettes/{path}"
+            name = f"{shelf.name}/{path}"
             one = load_recorded(file.data, name=name)
             if one.fingerprint != fingerprint:
                 message = f"{name}: was recorded of another harness"
                 raise UsageError(message, hint="a recording can not be moved between harnesses")
-            if path != f"{short}/{storage_key(one.task)}/{one.n}.json":
+            if path != place_of(one):
                 message = f"{name}: is the recording of {one.task} #{one.n}"
                 raise UsageError(message, hint="restore the file where it was")
             trials.setdefault(one.task, []).append(one)
     folders = {path.split("/", 1)[0] for path in files if "/" in path}
     for found in trials.values():
         found.sort(key=lambda one: one.n)
-    others = sorted(name for name in folders - {short} if _FOLDER.fullmatch(name))
+    others = sorted(name for name in folders - {short} if FOLDER.fullmatch(name))
     return Recordings(fingerprint=fingerprint, trials=trials, others=tuple(others))
 
 
-def publish(
-    run: RunFolder, harness: Harness, trials: Sequence[Trial], root: Path, *, retire: bool
-) -> Path:
-    """Copy a complete run's cassettes below ``cassettes/``; ``retire`` those of other harnesses.
+def place_of(one: RecordedTrial) -> str:
+    """Return where a recording lies below the shelf."""
+    return f"{one.fingerprint[:12]}/{storage_key(one.task)}/{one.n}.json"
 
-    A set that exists already is replaced as a whole, never mixed.
+
+def publish(
+    state: State, run: RunFolder, harness: Harness, trials: Sequence[Trial], *, retire: bool
+) -> Path:
+    """Copy a complete run's cassettes to the shelf; return their folder there.
+
+    A set that exists already is replaced as a whole, never mixed. ``retire`` removes the sets
+    of other harnesses that were never committed: edits that were tried and left. Committed ones
+    stay until somebody prunes them. A branch that deletes a set and adds a similar one looks to
+    git like a renaming, and two branches that rename one file apart can not be merged.
     """
-    folder = root / "cassettes" / harness.short
+    shelf = state.shelf
+    folder = shelf.folder / harness.short
     fresh = folder.with_name(f".{harness.short}.new")
     shutil.rmtree(fresh, ignore_errors=True)
     for trial in trials:
@@ -96,18 +108,49 @@ def publish(
         write_whole(fresh / storage_key(trial.task) / f"{trial.key.n}.json", data)
     shutil.rmtree(folder, ignore_errors=True)
     fresh.replace(folder)
-    for old in folder.parent.iterdir() if retire else ():
-        if old != folder and _FOLDER.fullmatch(old.name) and old.is_dir() and not old.is_symlink():
+    if retire and not shelf.outside:  # outside, they may be another clone's
+        for old in _uncommitted(state, _folders(shelf, but=harness.short)):
             shutil.rmtree(old)
     return folder
 
 
-def recorded_before(root: Path, fingerprint: str) -> int:
+def _folders(shelf: Shelf, *, but: str) -> list[Path]:
+    return [
+        folder
+        for folder in (sorted(shelf.folder.iterdir()) if shelf.folder.is_dir() else ())
+        if FOLDER.fullmatch(folder.name) and folder.name != but
+        if folder.is_dir() and not folder.is_symlink()
+    ]
+
+
+def _uncommitted(state: State, folders: Sequence[Path]) -> list[Path]:
+    names = [f"HEAD:{state.shelf.within}/{folder.name}" for folder in folders]
+    found = state.project.git.lookup(*names) if names else ()
+    return [folder for folder, oid in zip(folders, found, strict=True) if oid is None]
+
+
+def recorded_before(state: State, fingerprint: str) -> int:
     """Return how often this harness was recorded, by the cassettes on disk."""
     found = [0]
-    for path in (root / "cassettes" / fingerprint[:12]).glob("*/*.json"):
+    for path in (state.shelf.folder / fingerprint[:12]).glob("*/*.json"):
         try:
             found.append(int(json.loads(path.read_bytes())["header"]["recording"]))
         except (ValueError, KeyError, TypeError):
             continue
     return max(found)
+
+
+def publication_warning(state: State, harness: Harness) -> str:
+    """Return one line when a project's first recording may become public, else nothing."""
+    shelf = state.shelf
+    if shelf.outside or (shelf.folder / harness.short).exists():
+        return ""
+    if _folders(shelf, but=harness.short):
+        return ""
+    host = public_host(state.project.git)
+    if not host:
+        return ""
+    return (
+        f"cassettes hold your prompts, source code and the vendor's replies: if the repository "
+        f"on {host} is public, keep [cassettes] path outside it"
+    )

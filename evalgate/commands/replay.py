@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalgate.commands.console import Console
+from evalgate.commands.faults import announce_plan, open_plan, report_faults
 from evalgate.commands.project import Project, open_state
 from evalgate.commands.recordings import Recordings, find_recordings
 from evalgate.commands.run import subject_of
@@ -40,14 +41,17 @@ class ReplayOptions:
     workers: int | None = None
     run: str | None = None
     fresh: bool = True
+    faults: str | None = None
 
 
 def replay(project: Project, options: ReplayOptions, console: Console) -> Report:
     """Make the recorded trials again.
 
     Exit 7 when a request was not recorded or only stale recordings exist, 6 when numbers
-    differ from the recorded ones.
+    differ from the recorded ones. Under faults nothing counts, and the codes are those of
+    `report_faults`.
     """
+    plan = None if options.faults is None else open_plan(options.faults)
     with open_state(project, subject_of(options.rev)) as state:
         harness = state.harness
         tasks = select(state.tasks, options.tasks)
@@ -64,10 +68,13 @@ def replay(project: Project, options: ReplayOptions, console: Console) -> Report
             workers=options.workers or default_workers(),
             sandbox=state.config.sandbox,
             fresh=options.fresh,
+            faults=plan,
         )
+        if plan is not None:
+            announce_plan(plan, console)
         finished = make_trials(state, request, console)
         console.note(f"run {finished.run.id}")
-        return _report(finished, jobs)
+        return _report(finished, jobs) if plan is None else report_faults(finished, jobs)
 
 
 def require_jobs(recordings: Recordings, tasks: Sequence[Task], harness: Harness) -> list[Job]:

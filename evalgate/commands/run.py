@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from statistics import median
 
 from evalgate.commands.console import Console
+from evalgate.commands.faults import announce_plan, open_plan, report_live_faults
 from evalgate.commands.project import WORKTREE, Project, State, open_state
-from evalgate.commands.recordings import publish, recorded_before
+from evalgate.commands.recordings import publication_warning, publish, recorded_before
 from evalgate.commands.trials import Report, Request, default_workers, make_trials, require_prices
 from evalgate.core.baseline import pool
+from evalgate.core.faults import FaultPlan
 from evalgate.core.harness import Harness
 from evalgate.core.pricing import cost_usd
 from evalgate.core.task import Task
@@ -36,6 +38,7 @@ class RunOptions:
     sandbox: str | None = None
     max_usd: float | None = None
     dry_run: bool = False
+    faults: str | None = None
 
 
 def subject_of(rev: str | None) -> Subject:
@@ -50,11 +53,12 @@ def run(project: Project, options: RunOptions, console: Console) -> Report:
         tasks = select(state.tasks, options.tasks)
         count = options.trials or state.config.trials
         jobs = [Job(task=task, n=n) for task in tasks for n in range(1, count + 1)]
-        before = recorded_before(project.root, harness.fingerprint)
+        before = recorded_before(state, harness.fingerprint)
         if options.record:
             _check_record(options, tasks, state.tasks, harness, before, state.config.trials)
+        plan = _plan(options, console)
         max_usd = options.max_usd if options.max_usd is not None else state.config.budget_usd
-        require_prices(harness, max_usd)
+        require_prices(harness, max_usd, tasks)
         console.note(f"harness {harness.short} of {harness.label}: {len(tasks)} tasks × {count}")
         cost = estimate(state, harness, tasks, len(jobs))
         console.note(cost)
@@ -68,22 +72,38 @@ def run(project: Project, options: RunOptions, console: Console) -> Report:
             workers=options.workers or default_workers(),
             sandbox=options.sandbox or state.config.sandbox,
             max_usd=max_usd,
+            budget=state.config.budget,
+            faults=plan,
             fresh=options.fresh,
             recording=before + 1,
         )
         finished = make_trials(state, request, console)
         console.note(f"run {finished.run.id}")
+        if plan is not None:
+            return report_live_faults(finished)
         sample = finished.sample
         unmeasured = state.config.policy.not_measured(sample.errored, len(sample.rows))
         if options.record and unmeasured:
             console.warn("not recorded: too many trials were not measured")
         elif options.record:
-            folder = publish(
-                finished.run, harness, finished.trials, project.root, retire=options.rev is None
-            )
+            if warning := publication_warning(state, harness):
+                console.warn(warning)
+            retire = options.rev is None
+            folder = publish(state, finished.run, harness, finished.trials, retire=retire)
             console.note(f"recorded {len(finished.trials)} trials in {folder}")
         code = ExitCode.NOT_MEASURED if unmeasured else ExitCode.OK
         return Report(exit_code=code, finished=finished)
+
+
+def _plan(options: RunOptions, console: Console) -> FaultPlan | None:
+    if options.faults is None:
+        return None
+    if options.record:
+        message = "trials under faults are not recorded: they show nothing but what an agent bears"
+        raise UsageError(message, hint="leave --record or --faults out")
+    plan = open_plan(options.faults)
+    announce_plan(plan, console)
+    return plan
 
 
 def estimate(state: State, harness: Harness, tasks: Sequence[Task], trials: int) -> str:

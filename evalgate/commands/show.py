@@ -67,6 +67,10 @@ def _trial(run: RunFolder, trial: Trial) -> str:
         "  " + ": ".join(filter(None, (f"[{check.outcome}] {check.name}", check.detail)))
         for check in trial.checks
     ]
+    told = run.path / "artifacts" / trial.artifacts / "divergence.txt"
+    if trial.diverged and told.is_file():
+        text = told.read_text(encoding="utf-8", errors="replace")
+        lines += ["  why it diverged:", *(f"    {line}" for line in text.splitlines())]
     if trial.patch:
         lines += ["  what it changed:", *(f"    {line}" for line in trial.patch.splitlines())]
     if trial.artifacts:

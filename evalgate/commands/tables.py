@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evalgate.core.sample import Sample, TaskSample
+from evalgate.core.scripted import WORDS, scripted_among
 from evalgate.core.trial import Outcome
 from evalgate.core.verdict import percent
 
@@ -15,7 +16,7 @@ def render_sample(sample: Sample) -> str:
     """Return one line a task and a line in all."""
     rows = [("task", "passed", "trials", "first failure")]
     rows += [_row(task) for task in sample.tasks.values()]
-    return f"{render_rows(rows)}\n\n{rate(sample)}; evidence: {sample.evidence}"
+    return f"{render_rows(rows)}\n\n{rate(sample)}; evidence: {sample.evidence}{_by(sample)}"
 
 
 def rate(sample: Sample) -> str:
@@ -23,6 +24,11 @@ def rate(sample: Sample) -> str:
     share = percent(sample.passed, sample.measured)
     errored = f", {sample.errored} errored" if sample.errored else ""
     return f"{sample.passed}/{sample.measured} passed ({share}){errored}"
+
+
+def _by(sample: Sample) -> str:
+    scripted = ", ".join(scripted_among(sample.conditions.models))
+    return f"\n{scripted}: {WORDS}" if scripted else ""
 
 
 def render_rows(rows: Sequence[Sequence[str]]) -> str:

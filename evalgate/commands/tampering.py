@@ -26,7 +26,25 @@ def gate_edits(base: State, head: State) -> tuple[str, ...]:
     workflows = sorted({path for path, _ in before.items() ^ after.items()})
     if workflows:
         found.append(f"this change edits the workflow: {', '.join(workflows)}")
-    return tuple(found)
+    return (*found, *_cassettes_edits(base, head))
+
+
+def _cassettes_edits(base: State, head: State) -> list[str]:
+    """Name what the change does to recordings: a rule ``.+`` would let anything match."""
+    found = []
+    old, new = base.config.cassettes, head.config.cassettes
+    if old.rules != new.rules:
+        before = {rule.name: rule for rule in old.scrubs}
+        after = {rule.name: rule for rule in new.scrubs}
+        names = sorted(
+            name for name in before.keys() | after.keys() if before.get(name) != after.get(name)
+        )
+        found.append(f"this change edits what replays scrub: {', '.join(names) or 'their order'}")
+    if old.path != new.path:
+        found.append(f"this change moves the recordings from {old.path} to {new.path}")
+    if head.shelf.outside:
+        found.append(f"recordings are read from {head.shelf.name}: no commit holds them")
+    return found
 
 
 def edited_baselines(base: State, head: State) -> tuple[str, ...]:

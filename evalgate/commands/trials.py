@@ -6,7 +6,7 @@ import math
 import os
 import threading
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 
@@ -14,15 +14,19 @@ from evalgate import __version__
 from evalgate.commands.console import Console
 from evalgate.commands.project import State
 from evalgate.commands.tables import render_sample
+from evalgate.core.faults import FaultPlan
 from evalgate.core.harness import Harness
 from evalgate.core.json import Json
+from evalgate.core.limits import Allowance
 from evalgate.core.sample import Sample, sample_of
+from evalgate.core.scripted import WORDS as SCRIPTED_WORDS
 from evalgate.core.task import Task, suite_digest
 from evalgate.core.trial import Evidence, Outcome, Trial
 from evalgate.errors import ExitCode, UsageError
+from evalgate.gateway.preflight import preflight
 from evalgate.protocols import SandboxProvider
 from evalgate.runner.bench import Bench
-from evalgate.runner.run import Job, execute
+from evalgate.runner.run import Job, execute, spent_before
 from evalgate.runner.trial import live_trial, regraded_trial, replayed_trial
 from evalgate.store.runs import RunFolder, RunStore, times
 from evalgate.wiring import Kind, Setup, open_bench
@@ -36,7 +40,10 @@ EVIDENCE = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
-    """What is asked for: which tasks, which trials of them, and within what bounds."""
+    """What is asked for: which tasks, which trials of them, and within what bounds.
+
+    ``max_usd`` stands for the money of ``budget``. Trials under ``faults`` are no evidence.
+    """
 
     kind: Kind
     harness: Harness
@@ -45,8 +52,15 @@ class Request:
     workers: int
     sandbox: str
     max_usd: float | None = None
+    budget: Allowance = field(default_factory=Allowance)
+    faults: FaultPlan | None = None
     fresh: bool = False
     recording: int = 1
+
+    @property
+    def evidence(self) -> Evidence:
+        """What the trials will be worth."""
+        return EVIDENCE[self.kind] if self.faults is None else Evidence.FAULTED
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,6 +97,7 @@ class Report:
                 "run": self.finished.run.id,
                 "fingerprint": sample.fingerprint,
                 "evidence": str(sample.evidence),
+                "models": list(sample.conditions.models),
                 "sandbox": self.finished.sandbox,
                 "tasks": _summary(self.finished.trials),
             }
@@ -113,13 +128,16 @@ def make_trials(state: State, request: Request, console: Console) -> Finished:
     store = RunStore(state.project.state)
     with open_bench(setup, os.environ) as bench:
         announce(bench.provider, request.kind, console)
+        if request.kind is Kind.RUN:
+            _look_ahead(bench, console)
         with store.open(_plan(request, bench), fresh=request.fresh) as run, console.progress():
+            under = _under(bench, request, run)
             trials = execute(
                 request.jobs,
-                partial(_make, request.kind, bench, run),
+                partial(_make, request.kind, under, run),
                 run,
                 workers=request.workers,
-                max_usd=request.max_usd,
+                spending=under.spending,
                 listener=console,
             )
             done: dict[str, Json] = {
@@ -131,10 +149,18 @@ def make_trials(state: State, request: Request, console: Console) -> Finished:
     sample = sample_of(
         trials,
         fingerprint=request.harness.fingerprint,
-        evidence=EVIDENCE[request.kind],
+        evidence=request.evidence,
         recordings=request.recording,
     )
     return Finished(run=run, trials=trials, sample=sample, sandbox=bench.provider.name)
+
+
+def _under(bench: Bench, request: Request, run: RunFolder) -> Bench:
+    """Return the bench with what live trials may use together, and with the faults they meet."""
+    live = request.kind is Kind.RUN
+    allowed = replace(request.budget, usd=request.max_usd)
+    spending = spent_before(run, allowed) if live else None
+    return replace(bench, spending=spending, faults=request.faults)
 
 
 def not_reproduced(jobs: Sequence[Job], trials: Sequence[Trial]) -> list[str]:
@@ -161,16 +187,18 @@ def not_measured_here(then: Mapping[str, Json], trial: Trial) -> bool:
     return trial.outcome is Outcome.ERRORED and then.get("outcome") != Outcome.ERRORED
 
 
-def require_prices(harness: Harness, max_usd: float | None) -> None:
-    """Refuse a budget that can not hold because a model's price is unknown."""
-    if max_usd is None:
-        return
-    if not math.isfinite(max_usd):
+def require_prices(harness: Harness, max_usd: float | None, tasks: Sequence[Task] = ()) -> None:
+    """Refuse a budget, or a task's limit, that can not hold because a price is unknown."""
+    if max_usd is not None and not math.isfinite(max_usd):
         message = f"a budget of {max_usd} is no amount of money"
         raise UsageError(message, hint="give US dollars, for example --max-usd 5")
+    limited = [task.id for task in tasks if task.limits.max_usd is not None]
+    what = "a budget" if max_usd is not None else f"max_usd of task {''.join(limited[:1])}"
+    if max_usd is None and not limited:
+        return
     for model in harness.config.models.values():
         if model.price is None:
-            message = f"models.{model.name}: its price is unknown, so a budget can not hold"
+            message = f"models.{model.name}: its price is unknown, so {what} can not hold"
             hint = f"add [models.{model.name}.price] with input and output in $ a million tokens"
             raise UsageError(message, hint=hint)
 
@@ -196,10 +224,21 @@ def announce(provider: SandboxProvider, kind: Kind, console: Console) -> None:
         console.note(f"sandbox: {provider.name}; the agent stage shares the host's network")
 
 
+def _look_ahead(bench: Bench, console: Console) -> None:
+    """Say what is scripted, and find out before anything is paid whether the models answer."""
+    models = bench.harness.config.models.values()
+    for model in models:
+        if model.plan is not None:
+            console.warn(f"models.{model.name} is scripted by {model.plan}: {SCRIPTED_WORDS}")
+    for note in preflight(models, bench.upstreams):
+        console.note(note)
+
+
 def _plan(request: Request, bench: Bench) -> dict[str, Json]:
     return {
-        "kind": str(request.kind),
-        "evidence": str(EVIDENCE[request.kind]),
+        # A kind of its own, so that nobody takes it for a run or a replay.
+        "kind": str(request.kind) if request.faults is None else f"{request.kind}-with-faults",
+        "evidence": str(request.evidence),
         "evalgate": __version__,
         "fingerprint": request.harness.fingerprint,
         "parts": dict(request.harness.parts),
@@ -211,6 +250,7 @@ def _plan(request: Request, bench: Bench) -> dict[str, Json]:
             [job.task.id, job.n, job.recorded.tape.digest if job.recorded else ""]
             for job in request.jobs
         ],
+        **({} if request.faults is None else {"faults": request.faults.digest}),
     }
 
 

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from evalgate.core.cassettes import CassettesSpec, read_cassettes
+from evalgate.core.files import is_safe_path
 from evalgate.core.identity import canonical
 from evalgate.core.json import JsonObject
+from evalgate.core.limits import LEAST_USD, Allowance
 from evalgate.core.policy import Policy
 from evalgate.core.pricing import FREE, Price
 from evalgate.core.schema import Reader, Source
+from evalgate.core.scripted import PART, SCRIPTED, plan_path, scripted_among, served_as
 from evalgate.errors import NoConfigurationError
 
 #: The tables that make the harness; all others may change without a new fingerprint.
 HASHED = ("harness", "models", "agent", "sandbox")
 
-_TABLES = (*HASHED, "suite", "policy", "budget", "hook", "report")
-_DIALECTS = ("", "anthropic", "openai-chat")
+_TABLES = (*HASHED, "suite", "policy", "limits", "budget", "hook", "report", "cassettes")
+_DIALECTS = ("", "anthropic", "openai-chat", "openai-responses", "gemini")
 
 #: The upstream that runs on this machine: it costs nothing, and that is known.
 LOCAL_MODEL = "local-model"
@@ -44,6 +48,16 @@ class ModelSpec:
     parameters: JsonObject = field(default_factory=dict)
     price: Price | None = None
 
+    @property
+    def plan(self) -> str | None:
+        """The path below the harness's root of the plan that answers, None for a model."""
+        return plan_path(self.upstream)
+
+    @property
+    def served(self) -> tuple[str, str, str]:
+        """Where requests for the id go: one id goes to one place."""
+        return self.upstream, self.dialect, self.key_env
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSpec:
@@ -59,6 +73,7 @@ class AgentSpec:
 class Config:
     """Everything a project says about itself.
 
+    ``limits`` hold for each trial whose task says nothing else, ``budget`` for a whole run.
     ``settings`` is the canonical JSON of the hashed tables as they are written, without
     the harness's root: moving a harness to another directory changes nothing it does.
     """
@@ -71,10 +86,25 @@ class Config:
     trials: int
     sandbox: str
     policy: Policy
-    budget_usd: float | None
+    limits: Allowance
+    budget: Allowance
     hook_on_stale: str
     template: str
     settings: bytes
+    cassettes: CassettesSpec = field(default_factory=CassettesSpec)
+
+    @property
+    def budget_usd(self) -> float | None:
+        """The money of a run, in US dollars; None is no limit."""
+        return self.budget.usd
+
+    def unplanned(self, served: Iterable[str]) -> tuple[str, ...]:
+        """Return the scripted ids among served ones for which no plan is configured.
+
+        Numbers of theirs are none of this harness, which asks a model.
+        """
+        planned = {served_as(model.id) for model in self.models.values() if model.plan is not None}
+        return tuple(one for one in scripted_among(served) if one not in planned)
 
 
 def load_config(source: Source, *, below: tuple[str, ...]) -> Config | None:
@@ -94,23 +124,26 @@ def load_config(source: Source, *, below: tuple[str, ...]) -> Config | None:
     models = top.named("models", _model)
     if not models:
         raise top.error("name at least one model", "models", hint="[models.main] id = …")
+    _refuse_two_places(models, top)
     suite, sandbox, budget = tables["suite"], tables["sandbox"], tables["budget"]
-    hook, report = tables["hook"], tables["report"]
+    limits, hook, report = tables["limits"], tables["hook"], tables["report"]
     config = Config(
         source=source.name,
-        harness=harness,
+        harness=_with_plans(harness, models),
         models=models,
         agent=_agent(tables["agent"]),
         suite=suite.texts("tasks", ["tasks/*"]),
         trials=suite.integer("trials", 5, low=1),
         sandbox=sandbox.text("use", "auto"),
         policy=_policy(tables["policy"]),
-        budget_usd=budget.number("usd") if budget.has("usd") else None,
+        limits=_limits(limits),
+        budget=_budget(budget),
         hook_on_stale=hook.choice("on_stale", "warn", ("warn", "block")),
         template=report.text("template", ""),
         settings=b"",
+        cassettes=read_cassettes(tables["cassettes"]),
     )
-    for reader in (suite, sandbox, budget, hook, report):
+    for reader in (suite, sandbox, limits, budget, hook, report):
         reader.done()
     return replace(config, settings=_settings(top.raw))
 
@@ -139,10 +172,44 @@ def _harness(table: Reader) -> HarnessSpec:
     return spec
 
 
+def _with_plans(harness: HarnessSpec, models: Mapping[str, ModelSpec]) -> HarnessSpec:
+    # What a scripted model says makes the outcome: a plan is hashed whether a glob says so or not.
+    plans = sorted({model.plan for model in models.values() if model.plan is not None})
+    if not plans:
+        return harness
+    globs = tuple(dict.fromkeys((*harness.parts.get(PART, ()), *plans)))
+    return replace(harness, parts={**harness.parts, PART: globs})
+
+
+def _refuse_two_places(models: Mapping[str, ModelSpec], top: Reader) -> None:
+    # The gateway knows a model by the id in the request, and by nothing else.
+    first: dict[str, ModelSpec] = {}
+    for model in models.values():
+        other = first.setdefault(model.id, model)
+        if other.served != model.served:
+            problem = f"{model.id!r} is served elsewhere in models.{other.name}"
+            hint = "one id goes to one upstream, with one key and one dialect"
+            raise top.table("models").table(model.name).error(problem, "id", hint=hint)
+
+
+def _upstream(table: Reader) -> str:
+    upstream = table.text("upstream")
+    plan = plan_path(upstream)
+    if plan is None:
+        return upstream
+    hint = f'{SCRIPTED}FILE names a file of the harness, such as "{SCRIPTED}plans/fix.toml"'
+    if not is_safe_path(plan):
+        raise table.error("the plan must be a path below harness.root", "upstream", hint=hint)
+    if any(mark in plan for mark in "*?[]\\"):
+        raise table.error("the plan must be one file, not a glob", "upstream", hint=hint)
+    return upstream
+
+
 def _model(table: Reader) -> ModelSpec:
     price = table.table("price")
-    upstream = table.text("upstream")
-    free = FREE if upstream == LOCAL_MODEL else None
+    upstream = _upstream(table)
+    here = upstream == LOCAL_MODEL or plan_path(upstream) is not None
+    free = FREE if here else None
     spec = ModelSpec(
         name=table.path[-1],
         id=table.text("id"),
@@ -192,6 +259,26 @@ def _policy(table: Reader) -> Policy:
         raise table.error(str(error)) from error
     table.done()
     return policy
+
+
+def _limits(table: Reader) -> Allowance:
+    """Read what a trial may use where its task says nothing."""
+    return Allowance(
+        turns=table.some_integer("max_turns", low=1),
+        tool_calls=table.some_integer("max_tool_calls"),
+        tokens=table.some_integer("max_tokens", low=1),
+        usd=table.some_number("max_usd", low=LEAST_USD),
+    )
+
+
+def _budget(table: Reader) -> Allowance:
+    """Read what all live trials of one run may use together."""
+    return Allowance(
+        turns=table.some_integer("turns"),
+        tool_calls=table.some_integer("tool_calls"),
+        tokens=table.some_integer("tokens"),
+        usd=table.some_number("usd"),
+    )
 
 
 def require_config(config: Config | None, *, where: str) -> Config:

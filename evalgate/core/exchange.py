@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from evalgate.core.request import StoredRequest
 from evalgate.core.trajectory import Trajectory, Usage
 
 
@@ -21,17 +22,19 @@ class Ending(StrEnum):
 class Exchange:
     """One request an agent made to its model, and the response it got.
 
-    ``request`` is the body in the form it is keyed by: canonical JSON (or the raw bytes of
-    what is none), secrets and the run's own paths replaced; ``key`` the digest of it with
-    method and path; ``headers`` only the allowed ones of the response; ``body`` its decoded
-    bytes, secrets replaced. ``began`` is in seconds since the wire of
-    the trial was opened, ``seconds`` the wall time from the request to the end of the response.
+    ``request`` is the body in the form it is keyed by; ``query`` what counts of
+    the query, ``asked`` the headers of the request that are kept; ``key`` the digest of these
+    with method and path; ``headers`` only the allowed ones
+    of the response; ``body`` its decoded bytes, secrets replaced. ``began`` is in seconds since
+    the wire of the trial was opened, ``seconds`` the wall time from the request to the end of
+    the response; ``cuts`` are the pieces in which a stream came: bytes, and milliseconds since
+    ``began``; none for what came at once.
     """
 
     dialect: str
     method: str
     path: str
-    request: bytes
+    request: StoredRequest
     key: str
     status: int
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -39,6 +42,9 @@ class Exchange:
     ending: Ending = Ending.COMPLETE
     began: float = 0.0
     seconds: float = 0.0
+    query: str = ""
+    asked: Mapping[str, str] = field(default_factory=dict)
+    cuts: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,21 +54,55 @@ class Miss:
     ``nearest`` is the index of the recorded exchange that came nearest (None when there
     is none); ``differs`` holds JSON paths with both values, shortened and redacted;
     ``played`` tells that the request equals an exchange that was already played.
+
+    ``equal`` and ``differing`` name the parts of the request. ``path`` is the JSON path of the
+    first leaf that differs, ``recorded`` and ``now`` its two values as text, ``words`` their
+    word diff, ``tool`` the tool it belongs to, ``kind`` what it means in a few words. ``part``
+    is the part of the harness that caused it, if one did, and ``cause`` a sentence on that.
     """
 
     key: str
     nearest: int | None
     differs: tuple[str, ...]
     played: bool = False
+    equal: tuple[str, ...] = ()
+    differing: tuple[str, ...] = ()
+    path: str = ""
+    tool: str = ""
+    words: str = ""
+    kind: str = ""
+    part: str = ""
+    cause: str = ""
+    recorded: str = field(default="", repr=False)
+    now: str = field(default="", repr=False)
 
     @property
     def sentence(self) -> str:
         """One line for a person."""
+        because = f" ({self.cause})" if self.cause else ""
         if self.nearest is None:
             return "the request matches no recorded exchange: nothing was recorded"
         if self.played:
-            return f"the request equals exchange {self.nearest}, which was already played"
-        return f"nearest is exchange {self.nearest}, which differs in: {'; '.join(self.differs)}"
+            return f"the request equals exchange {self.nearest}, which was already played{because}"
+        where = f"nearest is exchange {self.nearest}, which differs in: {'; '.join(self.differs)}"
+        return where + because
+
+    @property
+    def explanation(self) -> str:
+        """Several lines for a person: what is equal, what differs and where, and why."""
+        if self.nearest is None or self.played:
+            return self.sentence
+        where = self.path + (f' (tool "{self.tool}")' if self.tool else "")
+        lines = (
+            ("equal", ", ".join(self.equal) or "nothing"),
+            ("differing", ", ".join(self.differing)),
+            ("first", where),
+            ("words", self.words),
+            *(("also", line) for line in self.differs[1:]),
+            ("cause", self.cause or self.kind),
+        )
+        head = f"the request matches no recorded exchange; nearest is exchange {self.nearest}"
+        return "\n".join((head, *(f"  {name:<9} {text}" for name, text in lines if text)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-import base64
-import json
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from urllib.parse import quote, quote_plus
+from typing import Final
+
+from evalgate.core.redaction_forms import Form, forms_of
+from evalgate.core.redaction_patterns import Pattern, suspects
+from evalgate.core.redaction_words import long_words
 
 #: Values shorter than this are words of everyday text and would be "found" everywhere.
-SHORTEST = 8
+SHORTEST: Final = 8
 
 #: A value of unknown use must look like a key: as long as this, or of letters and digits both.
-_LONG = 16
+_LONG: Final = 16
 
-_SUFFIXES = ("KEY", "TOKEN", "SECRET", "PASSWORD")
-_WORD = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
-_ESCAPES = (b"\\n", b"\\r", b"\\t", b"\\b", b"\\f")
+#: A key right behind another one can only be told from a word once the first is gone.
+_ROUNDS: Final = 32
+
+_SUFFIXES: Final = ("KEY", "TOKEN", "SECRET", "PASSWORD")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,53 +31,21 @@ class Span:
     text: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Pattern:
-    """``literal`` is a cheap test that spares most texts the regular expression."""
-
-    name: str
-    literal: bytes
-    regex: re.Pattern[bytes]
-
-
-def _pattern(name: str, literal: bytes, regex: bytes) -> _Pattern:
-    return _Pattern(name=name, literal=literal, regex=re.compile(regex))
-
-
-#: A private key is closed by its END line, or cut: then the long base64 runs are taken. Line
-#: ends may be real or, in JSON text, escaped; a quote never belongs to a key.
-_PEM = (
-    rb"-----BEGIN ([A-Z0-9 ]{0,40}PRIVATE KEY)-----"
-    rb"(?:(?:[A-Za-z0-9+/=:,. \s-]|\\+[nrt]){0,20000}?-----END \1-----"
-    rb"|(?:(?:\s|\\+[nrt])*[A-Za-z0-9+/=]{20,})+)"
-)
-
-#: Each expression begins with its literal: that is what makes the search fast.
-PATTERNS = (
-    _pattern("anthropic-key", b"sk-ant-", rb"sk-ant-[A-Za-z0-9_-]{16,}"),
-    _pattern("openai-key", b"sk-", rb"sk-(?:(?:proj|svcacct|admin)-[\w-]{20,}|[A-Za-z0-9]{32,})"),
-    _pattern("aws-key-id", b"AKIA", rb"AKIA[0-9A-Z]{16}(?![0-9A-Za-z])"),
-    _pattern("github-token", b"gh", rb"gh[pousr]_[A-Za-z0-9]{30,}"),
-    _pattern("github-token", b"github_pat_", rb"github_pat_[A-Za-z0-9_]{30,}"),
-    _pattern("slack-token", b"xox", rb"xox[abeoprs]-[A-Za-z0-9-]{10,}"),
-    _pattern("google-key", b"AIza", rb"AIza[0-9A-Za-z_-]{35}(?![0-9A-Za-z_-])"),
-    _pattern("jwt", b"eyJ", rb"eyJ[\w-]{8,}\.eyJ[\w-]{8,}\.[\w-]{8,}"),
-    _pattern("private-key", b"-----BEGIN ", _PEM),
-)
-
-
 class Redactor:
     """Replaces secrets by stable labels: equal text gives equal text on every machine.
 
-    A known value becomes ``<secret:NAME>``, also where it is base64 (at any offset), URL-encoded
-    or escaped for JSON; what looks like a provider's key becomes ``<secret:kind>``. There is no
-    guessing by entropy: it would eat the ids that tool calls are matched by.
+    A known value becomes ``<secret:NAME>``, also where it is base64 (at any offset, in lines),
+    hex, percent-encoded or escaped for JSON or HTML; what looks like a provider's key becomes
+    ``<secret:kind>``. There is no guessing by entropy: it would eat the ids that tool calls are
+    matched by. A text without secrets costs one look at its long words.
     """
 
     def __init__(self, secrets: Mapping[str, str]) -> None:
         """Know these values by name; those too short to be told from words are ignored."""
         self._secrets = {name: value for name, value in secrets.items() if len(value) >= SHORTEST}
-        self._forms = _forms(self._secrets)
+        forms = [form for name, value in self._secrets.items() for form in forms_of(name, value)]
+        self._in_words = [form for form in forms if form.in_words]
+        self._elsewhere = [form for form in forms if not form.in_words]
 
     def also(self, secrets: Mapping[str, str]) -> Redactor:
         """Return a redactor that knows these too; a value keeps the name it is known by."""
@@ -89,35 +59,52 @@ class Redactor:
 
     def data(self, data: bytes) -> bytes:
         """Return the bytes without secrets; JSON text stays JSON text."""
-        for form, name in self._forms:
-            if form in data:
-                data = data.replace(form, f"<secret:{name}>".encode())
-        for pattern in PATTERNS:
-            if pattern.literal in data:
-                data = _replace(data, pattern)
+        for _ in range(_ROUNDS):
+            clean = self._cleaned(data)
+            if clean == data:
+                break
+            data = clean
+        return data
+
+    def _cleaned(self, data: bytes) -> bytes:
+        forms, patterns = self._suspects(data)
+        for form in forms:
+            label = _label(form.name).encode()
+            data = form.regex.sub(label.replace(b"\\", b"\\\\"), data)
+        for pattern in patterns:
+            data = _replace(data, pattern)
         return data
 
     def leaks(self, data: bytes) -> list[str]:
         """Return the sorted names of the secrets and kinds of keys found in the bytes."""
-        names = {name for form, name in self._forms if form in data}
-        names.update(pattern.name for pattern in PATTERNS if any(_matches(data, pattern)))
+        forms, patterns = self._suspects(data)
+        names = {form.name for form in forms if form.regex.search(data)}
+        names.update(pattern.name for pattern in patterns if pattern.is_in(data))
         return sorted(names)
 
     def spans(self, text: str) -> list[Span]:
         """Return where secrets stand in a text, in order and apart from one another."""
-        found: list[Span] = []
-        for form, name in self._forms:
-            needle = form.decode("utf-8", "surrogatepass")
-            if needle in text:
-                hits = re.finditer(re.escape(needle), text)
-                found += [_span(hit.start(), hit.end(), name) for hit in hits]
         data = text.encode("utf-8", "surrogatepass")
-        for pattern in PATTERNS:
-            for match in _matches(data, pattern):
-                # Patterns match ASCII only, so bytes and characters differ in what is before.
-                start = len(data[: match.start()].decode("utf-8", "surrogatepass"))
-                found.append(_span(start, start + len(match.group()), pattern.name))
-        return _apart(found)
+        forms, patterns = self._suspects(data)
+        hits = [(form.name, *hit.span()) for form in forms for hit in form.regex.finditer(data)]
+        hits += [(kind.name, *kind.span(hit)) for kind in patterns for hit in kind.matches(data)]
+        kept: list[Span] = []
+        for name, start, end in sorted(hits, key=lambda hit: (hit[1], -hit[2])):
+            begin, stop = _characters(data, start), _characters(data, end)
+            if not kept or begin >= kept[-1].end:
+                kept.append(Span(start=begin, end=stop, text=_label(name)))
+        return kept
+
+    def _suspects(self, data: bytes) -> tuple[list[Form], list[Pattern]]:
+        """Return what may be in the bytes, by tests that cost next to nothing."""
+        found = long_words(data)
+        forms = [form for form in self._elsewhere if form.may_be_in(data)]
+        if found.words:
+            forms += [form for form in self._in_words if form.may_be_in(found.words)]
+        if len(forms) > 1:
+            # Longest first, so that no form is cut by a shorter one inside it.
+            forms.sort(key=lambda form: (-form.length, form.source))
+        return forms, suspects(data, found)
 
 
 def known_secrets(environ: Mapping[str, str]) -> dict[str, str]:
@@ -140,63 +127,19 @@ def _is_like_a_key(value: str) -> bool:
     return len(value) >= (SHORTEST if mixed else _LONG)
 
 
-def _forms(secrets: Mapping[str, str]) -> list[tuple[bytes, str]]:
-    """Longest first, so that no form is cut by a shorter one inside it."""
-    forms: dict[bytes, str] = {}
-    for name, value in secrets.items():
-        for form in _forms_of(value):
-            forms.setdefault(form, name)
-    return sorted(forms.items(), key=lambda item: (-len(item[0]), item[0]))
+def _label(name: str) -> str:
+    return f"<secret:{name}>"
 
 
-def _forms_of(value: str) -> Iterator[bytes]:
-    raw = value.encode("utf-8", "surrogatepass")
-    yield raw
-    yield quote(raw, safe="").encode()
-    yield quote_plus(raw).encode()
-    for escaped in (json.dumps(value), json.dumps(value, ensure_ascii=False)):
-        inner = escaped[1:-1]
-        yield inner.encode("utf-8", "surrogatepass")
-        yield inner.replace("/", "\\/").encode("utf-8", "surrogatepass")
-    for encode in (base64.b64encode, base64.urlsafe_b64encode):
-        for offset in range(3):
-            yield _core(encode(b"\0" * offset + raw), offset, len(raw))
-
-
-def _core(encoded: bytes, offset: int, length: int) -> bytes:
-    """Return the characters that depend on the secret alone, whatever stands around it."""
-    first = -(-8 * offset // 6)
-    last = 8 * (offset + length) // 6
-    return encoded[first:last]
-
-
-def _matches(data: bytes, pattern: _Pattern) -> Iterator[re.Match[bytes]]:
-    """Skip what only ends like a key: ``task-`` holds ``sk-``; an escaped line end is no letter."""
-    if pattern.literal not in data:
-        return
-    for match in pattern.regex.finditer(data):
-        start = match.start()
-        before = data[start - 1] if start else 0
-        if before not in _WORD or data[max(0, start - 2) : start] in _ESCAPES:
-            yield match
-
-
-def _replace(data: bytes, pattern: _Pattern) -> bytes:
+def _replace(data: bytes, pattern: Pattern) -> bytes:
     pieces: list[bytes] = []
-    end = 0
-    for match in _matches(data, pattern):
-        pieces += [data[end : match.start()], f"<secret:{pattern.name}>".encode()]
-        end = match.end()
-    return b"".join([*pieces, data[end:]]) if pieces else data
+    position = 0
+    for match in pattern.matches(data):
+        start, end = pattern.span(match)
+        pieces += [data[position:start], _label(pattern.name).encode()]
+        position = end
+    return b"".join([*pieces, data[position:]]) if pieces else data
 
 
-def _span(start: int, end: int, name: str) -> Span:
-    return Span(start=start, end=end, text=f"<secret:{name}>")
-
-
-def _apart(spans: list[Span]) -> list[Span]:
-    kept: list[Span] = []
-    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
-        if not kept or span.start >= kept[-1].end:
-            kept.append(span)
-    return kept
+def _characters(data: bytes, position: int) -> int:
+    return len(data[:position].decode("utf-8", "surrogatepass"))

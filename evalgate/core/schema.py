@@ -142,6 +142,22 @@ class Reader:
             raise self.error(f"must be a whole number of at least {low}, not {_shown(value)}", key)
         return value
 
+    def some_number(
+        self, key: str, default: float | None = None, *, low: float = 0.0
+    ) -> float | None:
+        """Read a number that may be missing: then it is the default, and that may be none."""
+        if self.has(key):
+            return self.number(key, low=low)
+        self._asked.add(key)
+        return default
+
+    def some_integer(self, key: str, default: int | None = None, *, low: int = 0) -> int | None:
+        """Read a whole number that may be missing."""
+        if self.has(key):
+            return self.integer(key, low=low)
+        self._asked.add(key)
+        return default
+
     def texts(self, key: str, default: Sequence[str] | None = None) -> tuple[str, ...]:
         """Read a list of strings."""
         value = self._get(key, default)

@@ -1,101 +1,184 @@
-"""Places out of text: the paths of this one run, which evalgate knows and need not guess."""
+"""What differs between two runs of one agent and says nothing to the model: the scrub table.
+
+Each rule replaces one kind of volatile text by a fixed label, on both sides of a match. A rule
+is narrow: it names the words around the text, since a bare date or number may be task data.
+The best cure is a sandbox with fixed paths, names and dates; then these rules have little to do.
+"""
 
 from __future__ import annotations
 
-import json
+import hashlib
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from functools import lru_cache
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
-from evalgate.core.redaction import Span
-
-#: A place begins after anything but a word: after an escaped line end, or after ``-I`` or ``-L``.
-#: Asked of each hit and not in the search: an expression is fast when it begins with its literal.
-_BEFORE = re.compile(rb"(?:^|[^\w.~-]|\\[nrtbf]|-[IL])\Z")
-_BEFORE_SLUG = re.compile(rb"/\Z")
-#: ... and ends before anything that would make it the start of a longer name.
-_AFTER = rb"(?![\w-]|\.\w)"
-_AFTER_SLUG = rb"(?![A-Za-z0-9])"
-_SHORTEST = 2
-_SHORTEST_SLUG = 8
-
-
-def scrub_bytes(data: bytes, places: Mapping[str, str]) -> bytes:
-    """Replace each place by ``<LABEL>``, longest path first; JSON text stays JSON text.
-
-    ``places`` is label -> absolute path. Agents also write a path as one word for a folder name,
-    with ``-`` for everything but letters and digits: after a slash that becomes ``<LABEL:slug>``.
-    """
-    for rule in _rules(tuple(sorted(places.items()))):
-        if rule.form in data:
-            data = _replaced(data, rule)
-    return data
-
-
-def place_spans(text: str, old: Mapping[str, str], new: Mapping[str, str]) -> list[Span]:
-    """Return where the places of one run stand in a text, and those of another to put there."""
-    shared = [label for label in old if label in new]
-    paths = {f"<{label}>".encode(): new[label] for label in shared}
-    slugs = {f"<{label}:slug>".encode(): _slug(new[label]) for label in shared}
-    targets = paths | slugs
-    data = text.encode("utf-8", "surrogatepass")
-    spans: list[Span] = []
-    for rule in _rules(tuple(sorted((name, old[name]) for name in shared))):
-        for match in _matches(data, rule):
-            start = len(data[: match.start()].decode("utf-8", "surrogatepass"))
-            end = start + len(match.group().decode("utf-8", "surrogatepass"))
-            if all(end <= span.start or start >= span.end for span in spans):
-                spans.append(Span(start=start, end=end, text=targets[rule.label]))
-    return sorted(spans, key=lambda span: span.start)
+from evalgate.core.json import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Rule:
-    """One form of a place, what may stand before it, and the label for it."""
+class Scrub:
+    """One rule: what ``pattern`` finds in a text becomes ``replace`` (which may name groups).
 
-    form: bytes
-    regex: re.Pattern[bytes]
-    before: re.Pattern[bytes]
-    label: bytes
+    ``literals`` is a cheap test: without one of them in the text nothing is searched; empty for
+    a rule that always is. ``dialects`` empty is any. ``usual`` is False for a rule that a
+    project must ask for by name.
+    """
 
-
-def _matches(data: bytes, rule: _Rule) -> Iterator[re.Match[bytes]]:
-    for match in rule.regex.finditer(data):
-        if rule.before.search(data[max(0, match.start() - 2) : match.start()]):
-            yield match
-
-
-def _replaced(data: bytes, rule: _Rule) -> bytes:
-    pieces: list[bytes] = []
-    end = 0
-    for match in _matches(data, rule):
-        pieces += [data[end : match.start()], rule.label]
-        end = match.end()
-    return b"".join([*pieces, data[end:]])
+    name: str
+    pattern: re.Pattern[str]
+    replace: str
+    reason: str
+    literals: tuple[str, ...] = ()
+    dialects: frozenset[str] = field(default_factory=frozenset)
+    usual: bool = True
 
 
-@lru_cache(maxsize=256)
-def _rules(places: tuple[tuple[str, str], ...]) -> list[_Rule]:
-    rules: list[_Rule] = []
-    for label, place in sorted(places, key=lambda item: (-len(item[1]), item)):
-        path = place.rstrip("/")
-        if len(path) < _SHORTEST:
-            continue
-        plain = path.encode("utf-8", "surrogateescape")
-        escaped = json.dumps(path, ensure_ascii=False)[1:-1].encode("utf-8", "surrogateescape")
-        forms = dict.fromkeys((plain, escaped))
-        rules += [_rule(form, _AFTER, _BEFORE, f"<{label}>") for form in forms]
-        slug = _slug(path).encode()
-        if len(slug) >= _SHORTEST_SLUG:
-            rules.append(_rule(slug, _AFTER_SLUG, _BEFORE_SLUG, f"<{label}:slug>"))
-    return rules
+def _scrub(
+    name: str, literals: Sequence[str], pattern: str, replace: str, reason: str, dialect: str = ""
+) -> Scrub:
+    return Scrub(
+        name=name,
+        literals=tuple(literals),
+        pattern=re.compile(pattern),
+        replace=replace,
+        reason=reason,
+        dialects=frozenset({dialect} if dialect else ()),
+        usual=name != "uuid",
+    )
 
 
-def _rule(form: bytes, after: bytes, before: re.Pattern[bytes], label: str) -> _Rule:
-    regex = re.compile(re.escape(form) + after)
-    return _Rule(form=form, regex=regex, before=before, label=label.encode())
+_MONTH = r"(?:Jan|Feb|Mar|Apr|May|Jun|Jul|Aug|Sep|Oct|Nov|Dec)[a-z]*"
+_DAY = r"(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*"
+_DATE = rf"(?:\d{{4}}-\d\d-\d\d|(?:{_DAY},? )?{_MONTH} \d{{1,2}},? \d{{4}})"
+
+#: Applied in this order.
+SCRUBS: tuple[Scrub, ...] = (
+    _scrub(
+        "date",
+        ("oday's date", "urrent date", "urrent_date", "Date: "),
+        rf"([Tt]oday's date(?: is|:) |[Cc]urrent date(?: is|:) |<current_date>|\bDate: ){_DATE}",
+        r"\1<DATE>",
+        "agents tell the model what day it is",
+    ),
+    _scrub(
+        "timezone",
+        ("<timezone>",),
+        r"<timezone>[^<\n]{0,60}</timezone>",
+        "<timezone><ZONE></timezone>",
+        "Codex names the zone of the machine",
+        "openai-responses",
+    ),
+    _scrub(
+        "kernel",
+        ("OS Version: ", "Platform: Linux-", "<system_information>"),
+        r"(OS Version: |Platform: Linux-|<system_information>\s*)[^\n<]+",
+        r"\1<KERNEL>",
+        "a container shows the kernel of its host",
+    ),
+    _scrub(
+        "billing-header",
+        ("cc_version=", "cch="),
+        r"(cc_version=\d+\.\d+\.\d+)\.[0-9a-f]+|(cch=)[0-9a-f]+",
+        r"\1\2",
+        "Claude Code counts the prompt into its version",
+        "anthropic",
+    ),
+    _scrub(
+        "process-group",
+        ("Process Group PGID: ",),
+        r"Process Group PGID: \d+",
+        "Process Group PGID: <N>",
+        "Gemini CLI and Qwen Code put a process id into tool results",
+    ),
+    _scrub(
+        "chunk-id",
+        ("Chunk ID: ", "Wall time: ", "Original token count: "),
+        r"(Chunk ID: )[0-9a-f]+|(Wall time: )[\d.]+( seconds)?|(Original token count: )\d+",
+        r"\1\2\4<N>\3",
+        "Codex numbers, times and measures its tools' outputs, which hold paths of any length",
+        "openai-responses",
+    ),
+    _scrub(
+        "call-clock",
+        ("_1",),
+        r"\b([a-zA-Z_]+)_\d{13}_\d+\b",
+        r"\1_<ID>",
+        "Gemini CLI makes call ids from the clock",
+        "gemini",
+    ),
+    _scrub(
+        "test-times",
+        (" in ", "duration_ms"),
+        r"((?:passed|failed|errors?|skipped|deselected|warnings?|xfailed|xpassed|tests?|ran)"
+        r" in )\d+\.\d+s(?: \(\d+:\d\d:\d\d\))?|(duration_ms:? )\d+(?:\.\d+)?",
+        r"\1\2<SECONDS>",
+        "test runners say how long they took",
+    ),
+    _scrub(
+        "address",
+        (" at 0x",),
+        r" at 0x[0-9a-f]{6,16}\b",
+        " at 0x<ADDRESS>",
+        "Python shows where an object lies in memory",
+    ),
+    _scrub(
+        "uuid",
+        ("-",),
+        r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b",
+        "<UUID>",
+        "sessions have random ids; not usual, since a task may be about one",
+    ),
+)
 
 
-def _slug(path: str) -> str:
-    return re.sub(r"[^A-Za-z0-9]", "-", path)
+def scrub_text(text: str, rules: Iterable[Scrub], hits: Counter[str]) -> str:
+    """Return the text scrubbed; ``hits`` counts by rule."""
+    for rule in rules:
+        if not rule.literals or any(literal in text for literal in rule.literals):
+            text, count = rule.pattern.subn(rule.replace, text)
+            if count:
+                hits[rule.name] += count
+    return text
+
+
+def scrub_value(value: Json, rules: Sequence[Scrub], hits: Counter[str]) -> Json:
+    """Return a JSON value with every string in it scrubbed, names of members as they were."""
+    if isinstance(value, str):
+        return scrub_text(value, rules, hits)
+    if isinstance(value, Mapping):
+        return {name: scrub_value(inner, rules, hits) for name, inner in value.items()}
+    if isinstance(value, list):
+        return [scrub_value(inner, rules, hits) for inner in value]
+    return value
+
+
+def rules_for(rules: Iterable[Scrub], dialect: str, data: bytes) -> list[Scrub]:
+    """Return the rules of a dialect that may find something in this JSON text."""
+    return [
+        rule
+        for rule in rules
+        if (not rule.dialects or dialect in rule.dialects)
+        and (not rule.literals or any(word.encode() in data for word in rule.literals))
+    ]
+
+
+def usual_scrubs(
+    *,
+    without: Iterable[str] = (),
+    also: Iterable[str] = (),
+    own: Iterable[Scrub] = (),
+) -> tuple[Scrub, ...]:
+    """Return the table as a project wants it: rules left out, unusual ones, its own last."""
+    left, asked = set(without), set(also)
+    kept = [rule for rule in SCRUBS if rule.name not in left and (rule.usual or rule.name in asked)]
+    return (*kept, *own)
+
+
+def scrubs_digest(rules: Iterable[Scrub]) -> str:
+    """Return a digest (12 hex) of what the rules do: equal rules give equal keys."""
+    said = "\0".join(
+        f"{rule.name}\1{rule.pattern.pattern}\1{rule.replace}\1{'|'.join(sorted(rule.dialects))}"
+        for rule in rules
+    )
+    return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:12]

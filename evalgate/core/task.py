@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 
 from evalgate.core.files import File, Tree, tree_digest
 from evalgate.core.identity import digest
 from evalgate.core.json import JsonObject
+from evalgate.core.limits import Allowance
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,11 +28,27 @@ class CheckSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """Seconds for the agent and for grading, and the most turns of the model."""
+    """Seconds for the agent and for grading, and the most the agent may use of its model.
+
+    None is no limit; ``max_usd`` is in US dollars.
+    """
 
     agent_seconds: float = 120.0
     grade_seconds: float = 60.0
     max_turns: int = 15
+    max_tool_calls: int | None = None
+    max_tokens: int | None = None
+    max_usd: float | None = None
+
+    @property
+    def allowance(self) -> Allowance:
+        """What is held at the wire."""
+        return Allowance(
+            turns=self.max_turns,
+            tool_calls=self.max_tool_calls,
+            tokens=self.max_tokens,
+            usd=self.max_usd,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,6 +74,14 @@ def task_digest(files: Tree) -> str:
         path: file for path, file in files.items() if not path.startswith("solution/")
     }
     return tree_digest(counted, domain="evalgate-task/1")
+
+
+def limited_digest(task: str, allowance: Allowance) -> str:
+    """Return the digest (64 hex) of a task under limits that its own folder does not name.
+
+    Under other limits it is another measurement, so the project's word is part of the task.
+    """
+    return digest({"task": task, "limits": asdict(allowance)}, domain="evalgate-limited-task/1")
 
 
 def suite_digest(tasks: Sequence[Task]) -> str:

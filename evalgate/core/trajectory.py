@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
-from evalgate.core.json import Json
+from evalgate.core.json import Json, JsonObject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -21,15 +21,6 @@ class ToolCall:
     output: str | None = None
     ok: bool | None = None
     seconds: float | None = None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trajectory:
-    """Ordered tool calls, the number of model turns, and the last text of the model."""
-
-    calls: tuple[ToolCall, ...] = ()
-    turns: int = 0
-    final_answer: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -60,3 +51,48 @@ NO_USAGE = Usage(input_tokens=0, output_tokens=0, cache_read_tokens=0, cache_wri
 
 def _add(left: int | None, right: int | None) -> int | None:
     return None if left is None or right is None else left + right
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """One reply of the model that came whole: what it said, asked for and used.
+
+    ``conversation`` is 0 for the agent's own one, another number for each of its side
+    conversations (titles, summaries, sub-agents); ``began`` is in seconds since the wire was
+    opened, ``seconds`` the time from the request to the end of the reply.
+    """
+
+    text: str = ""
+    calls: tuple[ToolCall, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    model: str | None = None
+    conversation: int = 0
+    began: float = 0.0
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Opening:
+    """What the agent's own conversation began with: two texts, and the tools it was offered.
+
+    A tool has the shape of function calling, unless the provider runs it itself.
+    """
+
+    system: str = ""
+    prompt: str = ""
+    tools: tuple[JsonObject, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trajectory:
+    """Ordered tool calls, the number of model turns, and the last text of the model.
+
+    ``steps`` are the turns in order; their calls, one step after the other, are ``calls``.
+    ``final_answer`` is what the model said last in the agent's own conversation.
+    """
+
+    calls: tuple[ToolCall, ...] = ()
+    turns: int = 0
+    final_answer: str | None = None
+    steps: tuple[Step, ...] = ()
+    opening: Opening = field(default_factory=Opening)

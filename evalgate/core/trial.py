@@ -22,8 +22,12 @@ class Outcome(StrEnum):
 
 
 class Evidence(StrEnum):
-    """Where a trial's numbers come from, from weak to strong."""
+    """Where a trial's numbers come from, from weak to strong.
 
+    What was made under faults shows how an agent bears them, and is evidence of nothing else.
+    """
+
+    FAULTED = "faulted"
     STALE = "stale"
     REGRADED = "regraded"
     REPLAYED = "replayed"
@@ -100,7 +104,7 @@ class Trial:
 
     ``reason`` says in one line why it is not passed; ``patch`` is the claim as a unified
     diff; ``cassette`` the digest of the recording that proves it; ``artifacts`` a path
-    below the run folder.
+    below the run folder; ``faults`` names what went wrong at the wire on purpose.
     """
 
     task: str
@@ -118,6 +122,7 @@ class Trial:
     unused_exchanges: int = 0
     diverged: str = ""
     artifacts: str = ""
+    faults: tuple[str, ...] = ()
 
     @property
     def failing(self) -> CheckResult | None:
@@ -157,6 +162,7 @@ class Trial:
             "unused_exchanges": self.unused_exchanges,
             "diverged": self.diverged,
             "artifacts": self.artifacts,
+            "faults": list(self.faults),
         }
 
     @classmethod
@@ -183,4 +189,5 @@ class Trial:
             unused_exchanges=int(value["unused_exchanges"]),
             diverged=str(value["diverged"]),
             artifacts=str(value["artifacts"]),
+            faults=tuple(map(str, value.get("faults", ()))),
         )

@@ -30,27 +30,41 @@ class Capture:
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytearray = field(default_factory=bytearray)
     ending: Ending = Ending.COMPLETE
+    cuts: list[tuple[int, int]] = field(default_factory=list)
+
+    def take(self, piece: bytes) -> None:
+        """Add a piece of the body, as it came."""
+        if piece:
+            self.body += piece
+            self.cuts.append((len(piece), round((time.monotonic() - self.started) * 1000)))
 
     def keep(self, ending: Ending | None = None) -> None:
         """Store the exchange, with another ending when one is given."""
         self.ending = ending or self.ending
         if self.store is not None:
-            self.store(self._exchange())
+            self.store(self.exchange())
 
-    def _exchange(self) -> Exchange:
+    def exchange(self) -> Exchange:
+        """Return the exchange as it stands."""
         redactor = self.redactor
+        body = clean_body(bytes(self.body), redactor)
+        # Of a body that is not as it came, nobody can say how it was cut.
+        cut = is_stream(body) and len(self.cuts) > 1 and len(body) == len(self.body)
         return Exchange(
             dialect=self.request.dialect,
             method=self.request.method,
             path=self.request.path,
+            query=self.request.query,
+            asked=self.request.asked,
             request=self.request.request,
             key=self.request.key,
             status=self.status,
             headers={name: redactor.text(value) for name, value in self.headers.items()},
-            body=clean_body(bytes(self.body), redactor),
+            body=body,
             ending=self.ending,
             began=round(self.began, 3),
             seconds=round(time.monotonic() - self.started, 3),
+            cuts=tuple(self.cuts) if cut else (),
         )
 
 

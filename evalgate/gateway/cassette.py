@@ -11,12 +11,13 @@ import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
-from evalgate.core.exchange import Ending, Exchange
+from evalgate.core.exchange import Exchange
 from evalgate.core.redaction import Redactor
+from evalgate.core.scrubs import Scrub
 from evalgate.errors import UsageError
 from evalgate.gateway.cassette_format import (
     FORMAT,
@@ -25,7 +26,9 @@ from evalgate.gateway.cassette_format import (
     dump_cassette,
     load_cassette,
 )
-from evalgate.gateway.matching import key_of
+from evalgate.gateway.cleaning import USUAL
+from evalgate.gateway.matching import Keyed
+from evalgate.gateway.rescrubbing import recorded_rules, rescrubbed
 
 if TYPE_CHECKING:
     from vcr.cassette import Cassette
@@ -42,7 +45,6 @@ __all__ = [
     "open_replay",
 ]
 
-_KEY: Final = "x-evalgate-key"
 _MATCHER: Final = "evalgate_key"
 _META: Final = "evalgate"
 
@@ -53,14 +55,16 @@ class RecordingTape:
     ``digest`` is that of the written file, and empty before.
     """
 
-    def __init__(self, cassette: Cassette) -> None:
-        """Write through an open cassette of VCR.py."""
+    def __init__(self, cassette: Cassette, kept: list[Exchange]) -> None:
+        """Write through an open cassette of VCR.py; ``kept`` are the exchanges it counts."""
         self._cassette = cassette
+        self._kept = kept
         self.digest = ""
 
     def append(self, exchange: Exchange) -> None:
         """Add an exchange."""
-        self._cassette.append(_to_request(exchange), _to_response(exchange))
+        self._cassette.append(_request(exchange.key), _response(len(self._kept)))
+        self._kept.append(exchange)
 
 
 class ReplayTape:
@@ -77,17 +81,30 @@ class ReplayTape:
         # One call that finds and marks at once: asking first whether it can be played would
         # look through the tape twice. VCR.py has no lock; the loop that calls this is one thread.
         try:
-            response = self._cassette.play_response(_request("POST", "/", key, None))
+            response = self._cassette.play_response(_request(key))
         except KeyError:
             return None
         index = int(response["index"])
         self._played.add(index)
         return self.exchanges[index]
 
-    def play_next(self) -> Exchange | None:
-        """Return the earliest exchange that was not played, whatever its key."""
+    def peek(self, key: str) -> Exchange | None:
+        """Return what `play` would, and leave it to be played."""
         left = (one for index, one in enumerate(self.exchanges) if index not in self._played)
-        first = next(left, None)
+        return next((one for one in left if one.key == key), None)
+
+    def play_like(self, request: Keyed, conversation: str) -> Exchange | None:
+        """Return the exchange at the place of a request that another harness made.
+
+        The same request, else the next of the same ``conversation`` (the name of that member)
+        on the same path, else the next one: tools and prompts of another harness differ in all.
+        """
+        left = [one for index, one in enumerate(self.exchanges) if index not in self._played]
+        said = request.request.members.get(conversation)
+        here = [one for one in left if one.path == request.path]
+        same = [one for one in here if one.key == request.key]
+        same += [one for one in here if said and one.request.members.get(conversation) == said]
+        first = next(iter(same or here or left), None)
         return None if first is None else self.play(first.key)
 
     @property
@@ -114,7 +131,7 @@ def open_recording(
     engine = _vcr(writer)
     with engine.use_cassette(path, record_mode="all", record_on_exception=False) as tape:
         tape.get_metadata(_META, cassette)
-        recording = RecordingTape(tape)
+        recording = RecordingTape(tape, writer.kept)
         for exchange in cassette.exchanges:
             recording.append(exchange)
         yield recording
@@ -122,11 +139,12 @@ def open_recording(
 
 
 @contextmanager
-def open_replay(cassette: CassetteFile) -> Iterator[ReplayTape]:
-    """Replay a cassette that was read; keys are made anew, so old ones of another version fit."""
-    exchanges = [
-        replace(one, key=key_of(one.method, one.path, one.request)) for one in cassette.exchanges
-    ]
+def open_replay(cassette: CassetteFile, *, scrubs: Sequence[Scrub] = USUAL) -> Iterator[ReplayTape]:
+    """Replay a cassette that was read.
+
+    One that was recorded under other rules of scrubbing is scrubbed again, and keyed anew.
+    """
+    exchanges = rescrubbed(cassette.exchanges, recorded_rules(cassette.header), scrubs)
     reader = _Reader(exchanges)
     with _vcr(reader).use_cassette(cassette.digest or "tape", record_mode="none") as tape:
         yield ReplayTape(tape, exchanges)
@@ -137,6 +155,7 @@ class _Writer:
     """A persister that starts empty and writes the file in one step."""
 
     redactor: Redactor
+    kept: list[Exchange] = field(default_factory=list)
     digest: str = ""
 
     def load_cassette(self, path: str, serializer: object) -> None:  # noqa: ARG002 - VCR's shape
@@ -147,11 +166,10 @@ class _Writer:
         raise CassetteNotFoundError(path)
 
     def save_cassette(self, path: str, recorded: Mapping[str, Any], serializer: object) -> None:  # noqa: ARG002
-        pairs = zip(recorded["requests"], recorded["responses"], strict=True)
         frame: CassetteFile = recorded["metadata"][_META]
-        whole = replace(frame, exchanges=tuple(_to_exchange(*pair) for pair in pairs))
-        data = dump_cassette(whole, redactor=self.redactor)
-        _write_whole(Path(path), data)
+        order = (self.kept[response["index"]] for response in recorded["responses"])
+        data = dump_cassette(replace(frame, exchanges=tuple(order)), redactor=self.redactor)
+        write_whole(Path(path), data)
         self.digest = digest_of(data)
 
 
@@ -166,18 +184,11 @@ class _Reader:
     exchanges: Sequence[Exchange]
 
     def load_cassette(self, path: str, serializer: object) -> tuple[list[Request], list[object]]:  # noqa: ARG002
-        requests = [_to_request(exchange) for exchange in self.exchanges]
-        return requests, [{**_EMPTY, "index": index} for index in range(len(requests))]
+        requests = [_request(exchange.key) for exchange in self.exchanges]
+        return requests, [_response(index) for index in range(len(requests))]
 
     def save_cassette(self, path: str, recorded: object, serializer: object) -> None:  # noqa: ARG002
         raise UsageError(f"{path} is a replay and is not written")
-
-
-_EMPTY: Final[Mapping[str, object]] = {
-    "status": {"code": 200, "message": ""},
-    "headers": {},
-    "body": {"string": b""},
-}
 
 
 def _vcr(persister: _Writer | _Reader) -> Any:
@@ -191,49 +202,23 @@ def _vcr(persister: _Writer | _Reader) -> Any:
 
 
 def _same_key(one: Request, other: Request) -> bool:
-    return bool(one.headers[_KEY] == other.headers[_KEY])
+    return bool(one.uri == other.uri)
 
 
-def _request(method: str, path: str, key: str, body: bytes | None) -> Request:
+def _request(key: str) -> Request:
+    """Return the request VCR.py keeps: the key is all it needs to know of it."""
     from vcr.request import Request  # noqa: PLC0415
 
-    return Request(method, f"http://model{path}", body, {_KEY: key})
+    return Request("POST", f"http://model/{key}", None, {})
 
 
-def _to_request(exchange: Exchange) -> Request:
-    return _request(exchange.method, exchange.path, exchange.key, exchange.request)
+def _response(index: int) -> dict[str, object]:
+    """Return the response VCR.py keeps: the number of the exchange, which is ours to hold."""
+    empty = {"status": {"code": 200, "message": ""}, "headers": {}, "body": {"string": b""}}
+    return {**empty, "index": index}
 
 
-def _to_response(exchange: Exchange) -> dict[str, object]:
-    return {
-        "status": {"code": exchange.status, "message": ""},
-        "headers": {name: [value] for name, value in exchange.headers.items()},
-        "body": {"string": exchange.body},
-        "dialect": exchange.dialect,
-        "path": exchange.path,
-        "ending": str(exchange.ending),
-        "began": exchange.began,
-        "seconds": exchange.seconds,
-    }
-
-
-def _to_exchange(request: Request, response: Mapping[str, Any]) -> Exchange:
-    return Exchange(
-        dialect=response["dialect"],
-        method=request.method,
-        path=response["path"],
-        request=request.body,
-        key=request.headers[_KEY],
-        status=response["status"]["code"],
-        headers={name: values[0] for name, values in response["headers"].items()},
-        body=response["body"]["string"],
-        ending=Ending(response["ending"]),
-        began=response["began"],
-        seconds=response["seconds"],
-    )
-
-
-def _write_whole(path: Path, data: bytes) -> None:
+def write_whole(path: Path, data: bytes) -> None:
     """Write beside the file and rename: a reader sees the old file or the new one, never half."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)

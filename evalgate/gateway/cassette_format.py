@@ -1,17 +1,15 @@
 """A cassette on disk: one trial's exchanges and claim as JSON that git can diff.
 
-Strings with line ends are arrays of lines; a request names what it adds to an earlier one;
-a digest closes the file. What is read must be, byte for byte, what would be written.
+Strings with line ends are arrays of lines; every piece of a request stands once, and events
+are folded; a digest closes the file. What is read must be, byte for byte, what would be written.
 """
 
 from __future__ import annotations
 
-import base64
-import binascii
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 import orjson
@@ -19,19 +17,22 @@ import orjson
 from evalgate.core.exchange import Ending, Exchange
 from evalgate.core.json import Json, JsonObject
 from evalgate.core.redaction import Redactor
+from evalgate.core.request import distinct
 from evalgate.errors import UsageError
-from evalgate.gateway.deltas import Measured, measure, restore, shorten
+from evalgate.gateway.canonical import encode
+from evalgate.gateway.folding import fold, unfold
 from evalgate.gateway.lines import join_lines, split_lines
-from evalgate.gateway.matching import canonical
+from evalgate.gateway.matching import key_again
+from evalgate.gateway.parts import PartsReader, PartsWriter
 from evalgate.gateway.reading import needed_list, needed_object
 from evalgate.gateway.sse import edit_stream, is_stream
 
-FORMAT: Final = 1
+FORMAT: Final = 2
 
 _MENDING = "take the file from git again, or record the trial again"
+_OLDER = "record the trial again"
 _NEWER = "install a newer evalgate"
 _LEAK = "remove the secret from what is stored; nothing was written"
-_SORTED = orjson.OPT_SORT_KEYS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,14 +50,17 @@ def dump_cassette(cassette: CassetteFile, *, redactor: Redactor | None = None) -
     """Return the file. UsageError when it would hold a secret, or what JSON can not say."""
     guard = redactor or Redactor({})
     _refuse_leaks(cassette, guard)
+    writer = ExchangeWriter()
     try:
+        entries = [writer.add(exchange) for exchange in cassette.exchanges]
         data = _encode(
             {
                 "format": FORMAT,
-                "header": split_lines(cassette.header),
-                "exchanges": _dump_exchanges(cassette.exchanges),
-                "claim": split_lines(cassette.claim),
-                "record": split_lines(cassette.record),
+                "header": _in_order(cassette.header),
+                "parts": writer.parts,
+                "exchanges": entries,
+                "claim": _in_order(cassette.claim),
+                "record": _in_order(cassette.record),
             }
         )
     except (TypeError, ValueError) as error:
@@ -74,6 +78,8 @@ def load_cassette(data: bytes, *, name: str) -> CassetteFile:
     version = parsed.get("format") if isinstance(parsed, Mapping) else None
     if not isinstance(parsed, Mapping) or not isinstance(version, int):
         raise UsageError(f"{name} is no cassette: it names no format", hint=_MENDING)
+    if version < FORMAT:
+        raise UsageError(f"{name} has format {version}, which is no longer read", hint=_OLDER)
     if version > FORMAT:
         raise UsageError(f"{name} has format {version}, newer than {FORMAT}", hint=_NEWER)
     rest = {key: value for key, value in parsed.items() if key != "sha256"}
@@ -81,9 +87,10 @@ def load_cassette(data: bytes, *, name: str) -> CassetteFile:
         message = f"{name} was edited or damaged: its digest does not fit its content"
         raise UsageError(message, hint=_MENDING)
     try:
+        reader = ExchangeReader(needed_object(parsed["parts"]))
         return CassetteFile(
             header=needed_object(join_lines(parsed["header"])),
-            exchanges=_load_exchanges(parsed["exchanges"]),
+            exchanges=tuple(map(reader.take, needed_list(parsed["exchanges"]))),
             claim=needed_object(join_lines(parsed["claim"])),
             record=needed_object(join_lines(parsed["record"])),
             digest=_digest(rest),
@@ -98,105 +105,101 @@ def digest_of(data: bytes) -> str:
 
 
 def _digest(rest: JsonObject) -> str:
-    return hashlib.sha256(orjson.dumps(rest, option=_SORTED)).hexdigest()
+    return hashlib.sha256(orjson.dumps(rest)).hexdigest()
+
+
+def _in_order(value: JsonObject) -> Json:
+    """Return a value with sorted members: what is equal is written alike."""
+    ordered: Json = orjson.loads(encode(split_lines(value)))
+    return ordered
 
 
 def _encode(rest: JsonObject) -> bytes:
     whole = {**rest, "sha256": _digest(rest)}
-    indented = orjson.dumps(whole, option=_SORTED | orjson.OPT_INDENT_2)
+    indented = orjson.dumps(whole, option=orjson.OPT_INDENT_2)
     # One space a level: conversations are deep, and strings hold no bare line ends.
     return re.sub(rb"(?m)^( +)\1", rb"\1", indented) + b"\n"
 
 
-def _dump_exchanges(exchanges: Sequence[Exchange]) -> list[Json]:
-    earlier: list[Measured | None] = []
-    dumped: list[Json] = []
-    for exchange in exchanges:
-        request = _measured(exchange.request)
-        entry: dict[str, Json] = {
+class ExchangeWriter:
+    """Turns exchanges into entries, one after the other; the parts they name are collected."""
+
+    def __init__(self) -> None:
+        """Begin with none."""
+        self._requests = PartsWriter()
+
+    @property
+    def parts(self) -> dict[str, list[Json]]:
+        """Every piece of the requests so far, by member."""
+        return self._requests.parts
+
+    def add(self, exchange: Exchange) -> dict[str, Json]:
+        """Return the entry of the next exchange; its key is made anew when it is read."""
+        some: dict[str, Json] = {
+            "query": exchange.query,
+            "asked": split_lines(exchange.asked),
+            "cuts": " ".join(f"{size}@{at}" for size, at in exchange.cuts),
+        }
+        return {
             "dialect": exchange.dialect,
             "method": exchange.method,
             "path": exchange.path,
-            "key": exchange.key,
+            "request": self._requests.add(exchange.request),
             "status": exchange.status,
             "headers": split_lines(exchange.headers),
+            "reply": split_lines(fold(exchange.body)),
             "ending": str(exchange.ending),
             "began": exchange.began,
             "seconds": exchange.seconds,
-            **_dump_bytes("body", exchange.body),
+            **{name: value for name, value in some.items() if value},
         }
-        if request is None:
-            entry |= _dump_bytes("request_bytes", exchange.request)
-        else:
-            entry["request"] = split_lines(shorten(request, earlier))
-        earlier.append(request)
-        dumped.append(entry)
-    return dumped
 
 
-def _load_exchanges(value: Json) -> tuple[Exchange, ...]:
-    earlier: list[JsonObject | None] = []
-    loaded: list[Exchange] = []
-    for item in needed_list(value):
-        entry = needed_object(item)
-        request: JsonObject | None = None
-        if "request" in entry:
-            request = restore(needed_object(join_lines(entry["request"])), earlier)
-            sent = orjson.dumps(request, option=_SORTED)
-        else:
-            sent = _load_bytes("request_bytes", entry)
-        earlier.append(request)
-        headers = needed_object(join_lines(entry["headers"]))
-        loaded.append(
-            Exchange(
-                dialect=_text(entry["dialect"]),
-                method=_text(entry["method"]),
-                path=_text(entry["path"]),
-                request=sent,
-                key=_text(entry["key"]),
-                status=int(_number(entry["status"])),
-                headers={name: _text(header) for name, header in headers.items()},
-                body=_load_bytes("body", entry),
-                ending=Ending(_text(entry["ending"])),
-                began=float(_number(entry["began"])),
-                seconds=float(_number(entry["seconds"])),
-            )
+class ExchangeReader:
+    """Turns entries back into exchanges."""
+
+    def __init__(self, parts: JsonObject) -> None:
+        """Read requests from these parts."""
+        self._requests = PartsReader(parts)
+
+    def take(self, value: Json) -> Exchange:
+        """Return the next exchange; TypeError, ValueError or LookupError when it is damaged."""
+        entry = needed_object(value)
+        exchange = Exchange(
+            dialect=_text(entry["dialect"]),
+            method=_text(entry["method"]),
+            path=_text(entry["path"]),
+            query=_text(entry.get("query", "")),
+            asked=_texts(entry.get("asked", {})),
+            request=self._requests.take(needed_object(entry["request"])),
+            key="",
+            status=int(_number(entry["status"])),
+            headers=_texts(entry["headers"]),
+            body=unfold(join_lines(entry["reply"])),
+            ending=Ending(_text(entry["ending"])),
+            began=float(_number(entry["began"])),
+            seconds=float(_number(entry["seconds"])),
+            cuts=_cuts(_text(entry.get("cuts", ""))),
         )
-    return tuple(loaded)
+        return replace(exchange, key=key_again(exchange))
 
 
-def _measured(request: bytes) -> Measured | None:
-    """Return the object only when writing it again gives back the same bytes."""
-    if canonical(request) != request:
-        return None
-    value: Json = orjson.loads(request)
-    try:
-        split_lines(value)
-    except ValueError:
-        return None
-    return measure(value) if isinstance(value, Mapping) else None
+def _texts(value: Json) -> dict[str, str]:
+    texts = needed_object(join_lines(value))
+    return {name: _text(text) for name, text in texts.items()}
 
 
-def _dump_bytes(name: str, data: bytes) -> dict[str, Json]:
-    try:
-        return {name: split_lines(data.decode())}
-    except UnicodeDecodeError:
-        return {f"{name}_base64": base64.b64encode(data).decode()}
-
-
-def _load_bytes(name: str, entry: JsonObject) -> bytes:
-    if name in entry:
-        return _text(join_lines(entry[name])).encode()
-    try:
-        return base64.b64decode(_text(entry[f"{name}_base64"]), validate=True)
-    except binascii.Error as error:
-        raise ValueError(str(error)) from error
+def _cuts(text: str) -> tuple[tuple[int, int], ...]:
+    pairs = (pair.partition("@") for pair in text.split())
+    return tuple((int(size), int(at)) for size, _, at in pairs)
 
 
 def _refuse_leaks(cassette: CassetteFile, guard: Redactor) -> None:
     """Look before the text is cut into lines or base64, where a secret could hide."""
+    for data in distinct(one.request for one in cassette.exchanges):
+        _refuse(guard.leaks(data))
     for exchange in cassette.exchanges:
-        _refuse(guard.leaks(exchange.request) or guard.leaks(exchange.body))
+        _refuse(guard.leaks(exchange.body))
         if is_stream(exchange.body) and edit_stream(exchange.body, guard.spans) != exchange.body:
             _refuse(["a key in the pieces of a stream"])
     for value in (cassette.header, cassette.claim, cassette.record):

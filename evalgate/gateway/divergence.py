@@ -2,22 +2,38 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from typing import Final
 
 from evalgate.core.exchange import Exchange, Miss
-from evalgate.core.json import Json
+from evalgate.core.request import StoredRequest
+from evalgate.core.worddiff import word_diff
+from evalgate.gateway.dialects.dialect import ToolResult
 from evalgate.gateway.dialects.table import DIALECTS
+from evalgate.gateway.differences import SHOWN, Difference, differences, parts_of, same
 from evalgate.gateway.matching import Keyed
-from evalgate.gateway.reading import items, parse
+from evalgate.gateway.reading import parse, text
 
-SHOWN: Final = 120
-_MOST = 8
-_LEAD = 30
-_DEEPEST = 100
-_ABSENT: Final = object()
+__all__ = ["SHOWN", "explain"]
+
+_MOST: Final = 8
+
+#: How many exchanges before the nearest are looked through for the call of an output.
+_LOOK_BACK: Final = 8
+
+_ORDER: Final = ("path", "query", "headers", "system", "tools", "messages", "parameters", "body")
+_KINDS: Final = {
+    "path": "another address was asked",
+    "query": "the query of the address differs",
+    "headers": "a header differs",
+    "system": "the system prompt differs",
+    "tools": "the tools differ",
+    "parameters": "the parameters differ",
+    "body": "the body differs",
+}
+_SPOKEN: Final = frozenset({"assistant", "model"})
 
 
 def explain(request: Keyed, recorded: Sequence[Exchange], played: AbstractSet[int]) -> Miss:
@@ -34,87 +50,100 @@ def explain(request: Keyed, recorded: Sequence[Exchange], played: AbstractSet[in
         range(len(recorded)),
         key=lambda index: (*_likeness(request, recorded[index]), index not in played, -index),
     )
+    return _miss(request, recorded, nearest, list(differences(request, recorded[nearest])))
+
+
+def _likeness(request: Keyed, exchange: Exchange) -> tuple[bool, int, int]:
+    """Compare address, the number of equal members and items, and the lengths of lists.
+
+    Items are compared place by place: a changed prompt that leads a conversation, or an output
+    in the middle of it, does not hide how much of the rest is the same.
+    """
+    same_path = (request.dialect, request.path) == (exchange.dialect, exchange.path)
+    equal, apart = _shared(request.request, exchange.request)
+    return same_path, equal, -apart
+
+
+def _shared(new: StoredRequest, old: StoredRequest) -> tuple[int, int]:
+    equal, apart = 0, 0
+    for name, member in new.members.items():
+        other = old.members.get(name)
+        if isinstance(member, tuple):
+            rest = other if isinstance(other, tuple) else ()
+            equal += sum(same(a, b) for a, b in zip(member, rest, strict=False))
+            apart += abs(len(member) - len(rest))
+        elif other is not None and not isinstance(other, tuple):
+            equal += same(member, other)
+    return equal, apart
+
+
+def _miss(
+    request: Keyed, recorded: Sequence[Exchange], nearest: int, found: Sequence[Difference]
+) -> Miss:
+    differing = {one.part for one in found}
+    more = [f"and {len(found) - _MOST} more"] if len(found) > _MOST else []
+    first = found[0] if found else None
     return Miss(
         key=request.key,
         nearest=nearest,
-        differs=tuple(_differences(request, recorded[nearest])),
+        differs=(*(one.line for one in found[:_MOST]), *more),
+        equal=tuple(name for name in _ORDER if name in parts_of(request) - differing),
+        differing=tuple(name for name in _ORDER if name in differing),
+        path=first.path if first else "",
+        tool=first.tool if first else "",
+        words=word_diff(first.old, first.new) if first else "",
+        kind=_kind(first, request, recorded, nearest) if first else "",
+        recorded=first.old if first else "",
+        now=first.new if first else "",
     )
 
 
-def _likeness(request: Keyed, exchange: Exchange) -> tuple[bool, int, int, int]:
-    """Compare path, number of equal parts, equal messages from the first, and their number."""
-    same_path = (request.dialect, request.path) == (exchange.dialect, exchange.path)
-    dialect = DIALECTS[request.dialect]
-    new = dialect.read_request(request.request).parts
-    old = dialect.read_request(exchange.request).parts
-    equal = sum(new.get(name) == old.get(name) for name in {*new, *old} if name != "messages")
-    before, after = items(old, "messages"), items(new, "messages")
-    prefix = _prefix(after, before)
-    return same_path, equal + prefix, prefix, -abs(len(after) - len(before))
+def _kind(first: Difference, request: Keyed, recorded: Sequence[Exchange], nearest: int) -> str:
+    """Say what a difference means, in a few words."""
+    if first.tool:
+        return f'the tool "{first.tool}" differs'
+    if first.part != "messages":
+        return _KINDS[first.part]
+    if first.item is None:
+        return "the conversation has another length"
+    now = _said(request.request, request.dialect, first.item)
+    calls = _other_outputs(_said(recorded[nearest].request, request.dialect, first.item), now)
+    if calls is not None:
+        before = recorded[max(0, nearest - _LOOK_BACK) : nearest]
+        tools = dict.fromkeys(f'"{tool}"' for call in calls if (tool := _called(call, before)))
+        return f"the output of a tool differs{': ' if tools else ''}{', '.join(tools)}"
+    spoken = text(parse(now.data), "role") in _SPOKEN
+    return "what the model said comes back changed" if spoken else "a message differs"
 
 
-def _prefix(new: Sequence[Json], old: Sequence[Json]) -> int:
-    length = 0
-    while length < min(len(new), len(old)) and new[length] == old[length]:
-        length += 1
-    return length
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Said:
+    """One item of a conversation, and the tool results in it."""
+
+    data: bytes
+    results: tuple[ToolResult, ...]
 
 
-def _differences(request: Keyed, exchange: Exchange) -> Iterator[str]:
-    if request.path != exchange.path:
-        yield _pair("path", exchange.path, request.path)
-    new, old = parse(request.request), parse(exchange.request)
-    if new is None or old is None:
-        yield _pair("body", _decoded(exchange.request), _decoded(request.request))
-        return
-    found = list(_walk("", old, new, 0))
-    if not found:
-        # Equal for Python and yet another key: 1 and 1.0, or a body that is keyed by its bytes.
-        yield _pair("body", _decoded(exchange.request), _decoded(request.request))
-    yield from found[:_MOST]
-    if len(found) > _MOST:
-        yield f"and {len(found) - _MOST} more"
+def _said(request: StoredRequest, name: str, item: int) -> _Said:
+    dialect = DIALECTS[name]
+    member = request.members[dialect.conversation]
+    data = member[item].data if isinstance(member, tuple) else member.data
+    body = b'{"' + dialect.conversation.encode() + b'":[' + data + b"]}"
+    return _Said(data=data, results=dialect.read_request(body).results)
 
 
-def _walk(path: str, old: object, new: object, depth: int) -> Iterator[str]:
-    if isinstance(old, Mapping) and isinstance(new, Mapping) and depth < _DEEPEST:
-        for name in sorted({*old, *new}):
-            inner = f"{path}.{name}" if path else str(name)
-            yield from _walk(inner, old.get(name, _ABSENT), new.get(name, _ABSENT), depth + 1)
-    elif isinstance(old, list) and isinstance(new, list) and depth < _DEEPEST:
-        for index, (left, right) in enumerate(zip(old, new, strict=False)):
-            yield from _walk(f"{path}[{index}]", left, right, depth + 1)
-        if len(old) != len(new):
-            yield f"{path}: recorded {len(old)} items, now {len(new)}"
-    elif type(old) is not type(new) or old != new:
-        yield _pair(path, old, new)
+def _other_outputs(old: _Said, new: _Said) -> list[str] | None:
+    """Return the calls whose outputs differ; None when no output does."""
+    if not new.results or len(new.results) != len(old.results):
+        return None
+    pairs = zip(old.results, new.results, strict=True)
+    return [after.call_id for before, after in pairs if before != after] or None
 
 
-def _pair(path: str, old: object, new: object) -> str:
-    left, right = _shown(old), _shown(new)
-    start = max(0, _first_difference(left, right) - _LEAD)
-    return f"{path}: recorded {_shortened(left, start)}, now {_shortened(right, start)}"
-
-
-def _shown(value: object) -> str:
-    return "nothing" if value is _ABSENT else json.dumps(value, ensure_ascii=False)
-
-
-def _first_difference(left: str, right: str) -> int:
-    for index, (one, other) in enumerate(zip(left, right, strict=False)):
-        if one != other:
-            return index
-    return min(len(left), len(right))
-
-
-def _shortened(text: str, start: int) -> str:
-    if len(text) <= SHOWN:
-        return text
-    head = "…" if start else ""
-    body = text[start:]
-    room = SHOWN - len(head)
-    return head + (body if len(body) <= room else body[: room - 1] + "…")
-
-
-def _decoded(data: bytes) -> str:
-    return data.decode("utf-8", "backslashreplace")
+def _called(call_id: str, before: Sequence[Exchange]) -> str:
+    """Return the name of the tool that an output is of."""
+    for exchange in reversed(before):
+        for call in DIALECTS[exchange.dialect].read_reply(exchange.body).calls:
+            if call.call_id == call_id:
+                return call.name
+    return ""

@@ -6,12 +6,17 @@ import math
 import re
 from collections.abc import Mapping
 
-from evalgate.core.json import Json
+import orjson
 
-#: ``{"$lines": [...]}`` stands for a string. A real member of that name gets one more ``$``.
+from evalgate.core.json import Json
+from evalgate.gateway.canonical import encode
+
+#: ``{"$lines": [...]}`` stands for a string, ``{"$json": text}`` for a value nested too deeply.
+#: A real member of such a name gets one more ``$``.
 _MARK = "$lines"
-_REAL = re.compile(r"\$+lines")
-_ESCAPED = re.compile(r"\$\$+lines")
+_DEEP = "$json"
+_REAL = re.compile(r"\$+(?:lines|json)")
+_ESCAPED = re.compile(r"\$\$+(?:lines|json)")
 
 
 #: Deeper than any conversation, and far from the end of Python's stack.
@@ -52,3 +57,19 @@ def join_lines(value: Json) -> Json:
     if isinstance(value, list):
         return [join_lines(inner) for inner in value]
     return value
+
+
+def split_piece(data: bytes) -> Json:
+    """Return canonical JSON as a value with arrays of lines."""
+    value: Json = orjson.loads(data)
+    try:
+        return split_lines(value)
+    except ValueError:
+        return {_DEEP: data.decode()}
+
+
+def join_piece(value: Json) -> bytes:
+    """Return the canonical JSON that `split_piece` was given."""
+    if isinstance(value, Mapping) and len(value) == 1 and isinstance(value.get(_DEEP), str):
+        return encode(orjson.loads(str(value[_DEEP])))
+    return encode(join_lines(value))

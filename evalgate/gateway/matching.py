@@ -1,120 +1,167 @@
 """The key a request is matched by: a digest of all that it says to the model, and nothing else.
 
-Headers are not in it: the ids of session and process stand there. ``stream`` is in it: the
-recorded bytes of a stream are no answer to a client that asked for JSON.
+Of the headers only those that a dialect names are in it: ids of sessions and processes stand in
+the others. ``stream`` is in it: the recorded bytes of a stream are no answer to a client that
+asked for JSON.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
-from collections.abc import Mapping
-from dataclasses import dataclass
-from decimal import Decimal
-from typing import Final, NoReturn
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Final
+from urllib.parse import urlencode
 
-import orjson
-
+from evalgate.core.exchange import Exchange
 from evalgate.core.json import Json
-from evalgate.core.redaction import Redactor
-from evalgate.core.scrubs import scrub_bytes
+from evalgate.core.request import Member, StoredRequest
+from evalgate.gateway.canonical import decode_exactly, encode
+from evalgate.gateway.cleaning import Cleaner
+from evalgate.gateway.conversation import Conversations, tail_of
 from evalgate.gateway.dialects.dialect import Dialect
+from evalgate.gateway.dialects.table import DIALECTS
 
 #: The version of the key's making; part of every key.
-FORMAT: Final = 1
+FORMAT: Final = 2
 
-_INT_MIN, _INT_MAX = -(2**63), 2**64 - 1
+#: Members of a query that say nothing to the model. What could be a key never gets here.
+_QUERY_DROPS: Final = frozenset({"beta"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Keyed:
-    """A request as it is stored and matched."""
+    """A request as it is stored and matched; ``asked`` holds the headers that are kept."""
 
     dialect: str
     method: str
     path: str
-    request: bytes
+    request: StoredRequest
     key: str
+    query: str = ""
+    asked: Mapping[str, str] = field(default_factory=dict)
 
 
-def keyed(
-    dialect: Dialect,
+class Keying:
+    """Gives the requests of one trial their stored form and key."""
+
+    def __init__(self, cleaner: Cleaner) -> None:
+        """Clean with this."""
+        self.cleaner = cleaner
+        self._conversations = Conversations()
+
+    def keyed(
+        self,
+        dialect: Dialect,
+        method: str,
+        path: str,
+        body: bytes,
+        *,
+        headers: Mapping[str, str] | None = None,
+        query: Mapping[str, str] | None = None,
+    ) -> Keyed:
+        """Return a request in its stored form, with its key; ``path`` is the API's own."""
+        kept = dialect.headers | dialect.noted
+        asked = {
+            name.lower(): self.cleaner.text(value)
+            for name, value in (headers or {}).items()
+            if name.lower() in kept
+        }
+        plain = self.cleaner.text(path)
+        said = self.cleaner.text(_query(query or {}))
+        request = self._stored(dialect, path, body)
+        return Keyed(
+            dialect=dialect.name,
+            method=method,
+            path=plain,
+            query=said,
+            request=request,
+            asked=dict(sorted(asked.items())),
+            key=key_of(method, plain, request, query=said, asked=asked, headers=dialect.headers),
+        )
+
+    def _stored(self, dialect: Dialect, path: str, body: bytes) -> StoredRequest:
+        where, name = (dialect.name, path), dialect.conversation
+        growth = self._conversations.find(where, body)
+        if growth is not None:
+            for drop in dialect.drops:
+                if drop.path[:2] == (name, "*"):
+                    remove(growth.added, drop.path[1:])
+            cleaner = self.cleaner
+            added = tuple(cleaner.piece(encode(one), dialect.name) for one in growth.added)
+            request = growth.request(added)
+            self._conversations.grow(growth, request)
+            return request
+        exact, value = decode_exactly(body)
+        if not exact or not isinstance(value, dict):
+            return StoredRequest(raw=self.cleaner.raw(body, dialect.name))
+        tail = tail_of(body, value, name)
+        request = stored(dialect, value, self.cleaner)
+        self._conversations.note(where, name, body, tail, request)
+        return request
+
+
+def stored(dialect: Dialect, value: dict[str, Json], cleaner: Cleaner) -> StoredRequest:
+    """Return a request that is a JSON object in stored form; ``value`` loses what is dropped."""
+    for drop in dialect.drops:
+        remove(value, drop.path)
+    members: dict[str, Member] = {}
+    for name, inner in value.items():
+        plain = cleaner.text(name)
+        if plain in members:
+            # Two names that only a secret told apart: nothing of the body may be lost.
+            return StoredRequest(raw=cleaner.raw(encode(value), dialect.name))
+        if isinstance(inner, list):
+            members[plain] = tuple(cleaner.piece(encode(item), dialect.name) for item in inner)
+        else:
+            members[plain] = cleaner.piece(encode(inner), dialect.name)
+    return StoredRequest(members=members)
+
+
+def remove(value: Json, path: Sequence[str]) -> None:
+    """Take out what stands at an exact path; ``*`` is every item of a list."""
+    step, rest = path[0], path[1:]
+    if step == "*":
+        for item in value if isinstance(value, list) else ():
+            remove(item, rest)
+    elif isinstance(value, dict) and step in value:
+        if rest:
+            remove(value[step], rest)
+        else:
+            del value[step]
+
+
+def key_of(
     method: str,
     path: str,
-    body: bytes,
+    request: StoredRequest,
     *,
-    redactor: Redactor,
-    places: Mapping[str, str],
-) -> Keyed:
-    """Return a request in its stored form, with its key."""
-    whole = canonical(body, drops=dialect.drops)
-    text = body if whole is None else whole
-    clean = scrub_bytes(redactor.data(text), places)
-    if whole is not None and clean != text:
-        # A replaced path may be the name of a member, so the order may have changed.
-        clean = canonical(clean) or clean
-    key = key_of(method, path, clean)
-    return Keyed(dialect=dialect.name, method=method, path=path, request=clean, key=key)
+    query: str = "",
+    asked: Mapping[str, str] | None = None,
+    headers: frozenset[str] = frozenset(),
+) -> str:
+    """Return the key (64 hex) of a request in its stored form.
 
-
-def key_of(method: str, path: str, request: bytes) -> str:
-    """Return the key (64 hex) of a request in its stored form."""
-    head = f"evalgate request {FORMAT}\0{method}\0{path}\0".encode()
-    return hashlib.sha256(head + request).hexdigest()
-
-
-def canonical(body: bytes, *, drops: tuple[str, ...] = ()) -> bytes | None:
-    """Return JSON with sorted members and no spaces; None for what is not JSON.
-
-    None also for JSON that would not survive it: numbers beyond 64 bits or beyond a double,
-    a member named twice. Such a body is keyed by its bytes, so two requests that differ never
-    meet.
+    ``headers`` names those of ``asked`` that belong to it.
     """
-    try:
-        value: Json = orjson.loads(body)
-        text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-    except (orjson.JSONDecodeError, TypeError):
-        return None
-    # Sorting changes no length, so compact JSON of equal length lost nothing: the case of
-    # nearly every client. Only the others pay for the exact test.
-    if len(text) != len(body) and not _survives(body):
-        return None
-    dropped = [name for name in drops if isinstance(value, dict) and name in value]
-    if isinstance(value, dict) and dropped:
-        kept = {key: inner for key, inner in value.items() if key not in dropped}
-        return orjson.dumps(kept, option=orjson.OPT_SORT_KEYS)
-    return text
+    said = [f"{name}:{value}" for name, value in sorted((asked or {}).items()) if name in headers]
+    head = "\0".join((f"evalgate request {FORMAT}", method, path, query, *said))
+    data = head.encode("utf-8", "surrogatepass") + b"\0\0" + request.digest()
+    return hashlib.sha256(data).hexdigest()
 
 
-def _survives(body: bytes) -> bool:
-    try:
-        json.loads(
-            body,
-            object_pairs_hook=_members,
-            parse_int=_whole,
-            parse_float=_fraction,
-            parse_constant=_lost,
-        )
-    except (ValueError, RecursionError):
-        return False
-    return True
+def key_again(exchange: Exchange) -> str:
+    """Return the key of an exchange that was read, made as keys are made today."""
+    dialect = DIALECTS.get(exchange.dialect)
+    return key_of(
+        exchange.method,
+        exchange.path,
+        exchange.request,
+        query=exchange.query,
+        asked=exchange.asked,
+        headers=dialect.headers if dialect else frozenset(),
+    )
 
 
-def _members(pairs: list[tuple[str, Json]]) -> None:
-    if len({name for name, _ in pairs}) != len(pairs):
-        _lost("a member named twice")
-
-
-def _whole(text: str) -> None:
-    number = int(text)
-    if str(number) != text or not _INT_MIN <= number <= _INT_MAX:
-        _lost(text)
-
-
-def _fraction(text: str) -> None:
-    if Decimal(text) != Decimal(repr(float(text))):
-        _lost(text)
-
-
-def _lost(what: str) -> NoReturn:
-    raise ValueError(what)
+def _query(query: Mapping[str, str]) -> str:
+    return urlencode(sorted((n, v) for n, v in query.items() if n not in _QUERY_DROPS))

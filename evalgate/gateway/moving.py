@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evalgate.core.json import Json
+from evalgate.core.places import place_spans
 from evalgate.core.redaction import Span
-from evalgate.core.scrubs import place_spans
 from evalgate.gateway.sse import edit_stream, is_stream
 
 

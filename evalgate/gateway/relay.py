@@ -2,6 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+import socket
+import struct
+from collections.abc import Sequence
+from contextlib import suppress
+from time import monotonic
+from typing import Final
+
 import aiohttp
 from aiohttp import HttpVersion11, web
 
@@ -13,6 +21,9 @@ from evalgate.gateway.veil import Veil
 _JSON = "application/json"
 _GONE = "the agent has closed the connection"
 
+#: To linger for no time: what is not sent yet is thrown away, and a reset takes its place.
+_AT_ONCE: Final = struct.pack("ii", 1, 0)
+
 
 async def relay(
     request: web.Request, answer: aiohttp.ClientResponse, capture: Capture, veil: Veil
@@ -22,10 +33,9 @@ async def relay(
     JSON is passed on in one piece: nobody reads half of it. A response that breaks off is cut
     for the agent as well.
     """
-    capture.status = answer.status
-    capture.headers = returned(answer.headers.items())
+    begin(answer, capture)
     if answer.content_type == _JSON:
-        await _read_whole(answer, capture, veil)
+        await read_whole(answer, capture, veil)
         return await respond(request, capture)
     response = _stream(request, capture)
     try:
@@ -38,10 +48,28 @@ async def relay(
     return response
 
 
-async def respond(request: web.Request, capture: Capture) -> web.StreamResponse:
-    """Keep and send what was captured, whole, or cut where it was cut."""
+def begin(answer: aiohttp.ClientResponse, capture: Capture) -> None:
+    """Take the head of a response."""
+    capture.status = answer.status
+    capture.headers = returned(answer.headers.items())
+
+
+async def respond(
+    request: web.Request,
+    capture: Capture,
+    *,
+    cuts: Sequence[tuple[int, int]] = (),
+    pace: float = 0.0,
+) -> web.StreamResponse:
+    """Keep and send what was captured, whole, or cut where it was cut.
+
+    With a ``pace`` above 0 it goes in pieces as ``cuts`` says (bytes, and milliseconds since the
+    request), that many times as fast.
+    """
     capture.keep()
     body = bytes(capture.body)
+    if pace > 0 and cuts and sum(size for size, _ in cuts) == len(body):
+        return await _paced(request, capture, cuts, pace)
     if capture.ending is Ending.COMPLETE:
         response: web.StreamResponse = web.Response(
             status=capture.status, headers=capture.headers, body=body
@@ -62,10 +90,65 @@ async def respond(request: web.Request, capture: Capture) -> web.StreamResponse:
     return response
 
 
+async def _paced(
+    request: web.Request, capture: Capture, cuts: Sequence[tuple[int, int]], pace: float
+) -> web.StreamResponse:
+    response = _stream(request, capture)
+    body, sent = bytes(capture.body), 0
+    try:
+        await response.prepare(request)
+        for size, milliseconds in cuts:
+            await asyncio.sleep(
+                max(0.0, capture.started + milliseconds / pace / 1000 - monotonic())
+            )
+            await response.write(body[sent : sent + size])
+            sent += size
+        if capture.ending is Ending.COMPLETE:
+            await response.write_eof()
+            return response
+    except ConnectionError:
+        capture.keep(Ending.CLIENT_GONE)
+    cut(request)
+    return response
+
+
+async def break_off(
+    request: web.Request, capture: Capture, body: bytes, *, whole: bool
+) -> web.StreamResponse:
+    """Send another body under the head of a captured response, and keep nothing."""
+    response = _stream(request, capture)
+    try:
+        await response.prepare(request)
+        if body:
+            await response.write(body)
+        if whole:
+            await response.write_eof()
+            return response
+    except ConnectionError:
+        pass
+    cut(request)
+    return response
+
+
 def cut(request: web.Request) -> None:
-    """End the connection without the end of the response."""
-    if request.transport is not None:
+    """End the connection without the end of the response.
+
+    For a client of HTTP/1.0 an end like any other would be the end of a whole response.
+    """
+    if request.version < HttpVersion11:
+        reset(request)
+    elif request.transport is not None:
         request.transport.close()
+
+
+def reset(request: web.Request) -> None:
+    """Reset the connection: the client gets an error, whatever it has read."""
+    if request.transport is None:
+        return
+    connection = request.transport.get_extra_info("socket")
+    with suppress(OSError):
+        connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _AT_ONCE)
+    request.transport.abort()
 
 
 def gone(request: web.Request) -> bool:
@@ -93,10 +176,11 @@ async def _sent(
     return response
 
 
-async def _read_whole(answer: aiohttp.ClientResponse, capture: Capture, veil: Veil) -> None:
+async def read_whole(answer: aiohttp.ClientResponse, capture: Capture, veil: Veil) -> None:
+    """Take all of a response before any of it is passed on."""
     while chunk := await _next(answer, capture):
-        capture.body += veil.pass_on(chunk)
-    capture.body += veil.rest()
+        capture.take(veil.pass_on(chunk))
+    capture.take(veil.rest())
 
 
 async def _pass_pieces(
@@ -128,7 +212,7 @@ async def _write(
 ) -> None:
     if not piece:
         return
-    capture.body += piece
+    capture.take(piece)
     if gone(request):
         raise ConnectionResetError(_GONE)
     await response.write(piece)

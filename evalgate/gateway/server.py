@@ -4,27 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import secrets
+import socket
 import threading
 from collections.abc import Coroutine, Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from http import HTTPStatus
+from pathlib import Path
 from typing import Final, TypeVar
 
 import aiohttp
 import orjson
 from aiohttp import web
 
+from evalgate.core.json import JsonObject
+from evalgate.core.limits import Allowance
 from evalgate.core.redaction import Redactor
 from evalgate.gateway.answering import Answering
+from evalgate.gateway.body import MAX_BODY
 from evalgate.gateway.cassette import open_replay
 from evalgate.gateway.dialects.table import find_dialect
+from evalgate.gateway.journal import open_journal
+from evalgate.gateway.limits import require_known_prices
+from evalgate.gateway.rescrubbing import rules_header
 from evalgate.gateway.route import GRACE_SECONDS, Mode, Route, RouteSpec
 from evalgate.gateway.upstream import open_session
 
 __all__ = ["Gateway", "Mode", "Route", "RouteSpec", "open_gateway"]
 
-#: What is read at all; the server's own default of 1 MiB is less than one long conversation.
-_CLIENT_MAX_SIZE: Final = 64 << 20
 _TOKEN_BYTES: Final = 24
 _ROOTS: Final = frozenset({"", "/", "/v1", "/v1/"})
 
@@ -48,22 +54,61 @@ class Gateway:
         """Open one trial's way to the model; it is closed when the context ends."""
         return self._open_route(spec)
 
+    def open_socket(self, path: Path) -> AbstractContextManager[None]:
+        """Listen on a unix socket as well, for a sandbox that has no network.
+
+        Only this user may connect; `Route.path` is where a route is found on it. OSError when
+        the path can not be used: its directory is not there, or it has over 107 bytes.
+        """
+        return self._open_socket(path)
+
+    @contextmanager
+    def _open_socket(self, path: Path) -> Iterator[None]:
+        with socket.socket(socket.AF_UNIX) as listener:
+            listener.bind(str(path))
+            try:
+                # Nobody can connect before it listens, so nobody else ever could.
+                path.chmod(0o600)
+                site = self._call(self._listen_on(listener))
+                try:
+                    yield
+                finally:
+                    self._call(site.stop())
+            finally:
+                path.unlink(missing_ok=True)
+
     @contextmanager
     def _open_route(self, spec: RouteSpec) -> Iterator[Route]:
-        if spec.mode is not Mode.LIVE and (spec.tape is None or spec.upstreams):
+        asks = spec.mode.asks_model
+        if not asks and (spec.tape is None or spec.upstreams):
             raise ValueError("a replay has a tape and no upstream")
+        if (spec.mode is Mode.LIVE) != (spec.tape is None):
+            raise ValueError("only what is live has no tape")
+        run = spec.spending.allowed if spec.spending else Allowance()
+        require_known_prices(spec.upstreams, spec.prices, spec.allowed, run)
         keys = {up.key for up in spec.upstreams.values() if up.key is not None}
         named = {f"provider-key-{n}": key for n, key in enumerate(sorted(keys), start=1)}
         token = secrets.token_urlsafe(_TOKEN_BYTES)
         with ExitStack() as stack:
-            playing = spec.tape if spec.mode is not Mode.LIVE else None
-            tape = stack.enter_context(open_replay(playing)) if playing else None
+            opened = open_replay(spec.tape, scrubs=spec.scrubs) if spec.tape else None
+            tape = stack.enter_context(opened) if opened else None
+            redactor = self._redactor.also(named)
+            journal = None
+            if spec.journal is not None and asks:
+                header: JsonObject = {
+                    "places": dict(spec.places),
+                    "scrubs": rules_header(spec.scrubs, {}),
+                }
+                opening = open_journal(spec.journal, header=header, redactor=redactor)
+                journal = stack.enter_context(opening)
             route = Route(
                 spec,
-                base_url=f"http://127.0.0.1:{self.port}/r/{token}",
-                redactor=self._redactor.also(named),
+                origin=f"http://127.0.0.1:{self.port}",
+                token=token,
+                redactor=redactor,
                 tape=tape,
                 drain=self._drain,
+                journal=journal,
             )
             self._routes[token] = route
             try:
@@ -92,13 +137,22 @@ class Gateway:
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
 
     async def _listen(self) -> None:
-        app = web.Application(client_max_size=_CLIENT_MAX_SIZE)
+        app = web.Application(client_max_size=MAX_BODY)
         app.router.add_route("*", "/{path:.*}", self._handle)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=GRACE_SECONDS)
+        self._runner = web.AppRunner(
+            app, access_log=None, shutdown_timeout=GRACE_SECONDS, auto_decompress=False
+        )
         await self._runner.setup()
         site = web.TCPSite(self._runner, "127.0.0.1", 0, backlog=1024)
         await site.start()
         self.port = int(self._runner.addresses[0][1])
+
+    async def _listen_on(self, listener: socket.socket) -> web.SockSite:
+        if self._runner is None:
+            raise ValueError("the gateway is not open")
+        site = web.SockSite(self._runner, listener, backlog=1024)
+        await site.start()
+        return site
 
     async def _shut(self) -> None:
         if self._runner is not None:
@@ -131,7 +185,7 @@ class Gateway:
             return _plain(HTTPStatus.UPGRADE_REQUIRED, "evalgate: no websockets here, use HTTP")
         if path in _ROOTS and request.method in {"GET", "HEAD", "OPTIONS"}:
             return web.json_response({})
-        found = find_dialect(request.method, path)
+        found = find_dialect(request.method, path, request.headers)
         if found is None:
             what = f"{request.method} {path or '/'}"
             return _plain(HTTPStatus.NOT_FOUND, f"evalgate: no known model API at {what}")

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
 
 import orjson
 
 from evalgate.core.json import Json
 from evalgate.core.redaction import Span
-from evalgate.gateway.reading import parse
+from evalgate.gateway.reading import member, parse
+
+_Path: TypeAlias = tuple[str | int, ...]
+
+#: The members of an event that tell which text its ``delta`` goes on with.
+_PLACE: Final = ("type", "index", "item_id", "output_index", "content_index", "summary_index")
 
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|$)")
 
@@ -56,58 +62,77 @@ class _Line:
 
 @dataclass(slots=True)
 class _Run:
-    """The pieces of one text: where each piece stands, in order."""
+    """The pieces of one text, or texts with something between: where each stands, in order."""
 
+    between: str = ""
     pieces: list[str] = field(default_factory=list)
-    places: list[tuple[_Line, tuple[str | int, ...]]] = field(default_factory=list)
+    places: list[tuple[_Line, _Path]] = field(default_factory=list)
 
 
 def edit_stream(body: bytes, find: Callable[[str], Sequence[Span]]) -> bytes:
-    """Edit texts that are cut into deltas: ``find`` sees each text joined.
+    """Edit the strings of events: ``find`` sees texts that are cut into deltas joined.
 
     A replacement goes into the piece where its span begins. Only events that change are
     written anew; all other bytes stay as they are.
     """
     lines = [_Line(raw=match.group()) for match in _LINE.finditer(body)]
-    runs: dict[tuple[str | int, ...], _Run] = {}
+    # Whole texts are many and short, so they are searched in one go.
+    runs: dict[_Path, _Run] = {(): _Run(between="\0")}
     for line in lines:
         if not line.raw.startswith(b"data:"):
             continue
         line.value = parse(line.raw[5:])
-        for path, name, text in _deltas(line.value):
-            run = runs.setdefault(name, _Run())
+        lead = _lead(line.value)
+        for path, text in _strings(line.value):
+            run = runs.setdefault(_name(line.value, path, lead), _Run())
             run.pieces.append(text)
             run.places.append((line, path))
     for run in runs.values():
-        _edit_run(run, find("".join(run.pieces)))
+        _edit_run(run, find(run.between.join(run.pieces)))
     return b"".join(_written(line) if line.edited else line.raw for line in lines)
 
 
-def _deltas(event: Json) -> Iterator[tuple[tuple[str | int, ...], tuple[str | int, ...], str]]:
-    """Yield path, name and text of each piece: pieces of one text have one name.
+def _strings(event: Json) -> Iterator[tuple[_Path, str]]:
+    """Yield path and text of each string below an event, in order."""
+    waiting: list[tuple[_Path, Json]] = [((), event)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, str):
+            if path:
+                yield path, value
+        elif isinstance(value, dict):
+            waiting += [((*path, name), inner) for name, inner in reversed(value.items())]
+        elif isinstance(value, list):
+            waiting += [((*path, at), value[at]) for at in reversed(range(len(value)))]
 
-    The name is the path with each ``index`` member in place of the position in a list, so that
-    parallel tool calls stay apart.
+
+def _lead(event: Json) -> _Path:
+    known = event if isinstance(event, Mapping) else {}
+    return tuple(str(known.get(name)) for name in _PLACE)
+
+
+def _name(event: Json, path: _Path, lead: _Path) -> _Path:
+    """Return what the pieces of one text have in common; nothing for a text that is whole.
+
+    For a delta that is the path with each ``index`` member in place of the position in a list,
+    so that parallel tool calls stay apart. One API sends its answer in pieces of the same form
+    as a whole one: there the thoughts stay apart from the answer.
     """
-    if not isinstance(event, dict):
-        return
-    lead = event.get("index")
-    yield from _walk(event, (), (lead if isinstance(lead, int) else 0,), inside=False)
+    if "delta" in path:
+        return (*lead, *_steps(event, path))
+    if path[0] == "candidates" and path[-3::2] == ("parts", "text"):
+        thought = member(event, *path[:-1], "thought") is True
+        return (*_steps(event, path[:2]), str(thought))
+    return ()
 
 
-def _walk(
-    value: Json, path: tuple[str | int, ...], name: tuple[str | int, ...], *, inside: bool
-) -> Iterator[tuple[tuple[str | int, ...], tuple[str | int, ...], str]]:
-    if isinstance(value, str):
-        if inside:
-            yield path, name, value
-    elif isinstance(value, dict):
-        for key, inner in value.items():
-            yield from _walk(inner, (*path, key), (*name, key), inside=inside or key == "delta")
-    elif isinstance(value, list):
-        for position, inner in enumerate(value):
-            index = inner.get("index", position) if isinstance(inner, dict) else position
-            yield from _walk(inner, (*path, position), (*name, str(index)), inside=inside)
+def _steps(event: Any, path: _Path) -> Iterator[str]:
+    for step in path:
+        event = event[step]
+        if isinstance(step, int) and isinstance(event, Mapping):
+            yield str(event.get("index", step))
+        else:
+            yield str(step)
 
 
 def _edit_run(run: _Run, spans: Sequence[Span]) -> None:
@@ -120,7 +145,7 @@ def _edit_run(run: _Run, spans: Sequence[Span]) -> None:
         if edited != piece:
             _put(line.value, path, edited)
             line.edited = True
-        start = end
+        start = end + len(run.between)
 
 
 def _cut(piece: str, start: int, spans: Sequence[Span]) -> str:
@@ -147,4 +172,8 @@ def _put(value: Json, path: tuple[str | int, ...], text: str) -> None:
 
 def _written(line: _Line) -> bytes:
     ending = line.raw[len(line.raw.rstrip(b"\r\n")) :]
-    return b"data: " + orjson.dumps(line.value) + ending
+    try:
+        return b"data: " + orjson.dumps(line.value) + ending
+    except orjson.JSONEncodeError:
+        # Nested more deeply than can be written: no client misses it, and a secret may be in it.
+        return b"data: null" + ending

@@ -55,11 +55,12 @@ async def send(
     session: aiohttp.ClientSession,
     upstream: Upstream,
     *,
+    method: str,
     target: str,
     headers: Mapping[str, str],
     body: bytes,
 ) -> aiohttp.ClientResponse:
-    """Post a request; try once more after 429, 5xx or a failed connection.
+    """Send a request; try once more after 429, 5xx or a failed connection.
 
     ``target`` is the API's path with its query. Raises aiohttp.ClientError or TimeoutError when
     no response began the second time either. The body of the response is not read yet, so
@@ -67,11 +68,20 @@ async def send(
     """
     outgoing = _outgoing(upstream, headers)
     url = upstream.url.rstrip("/") + target
+
+    async def ask() -> aiohttp.ClientResponse:
+        # A redirect would carry the key to a place nobody named. A file goes out in pieces, so
+        # a large body does not hold up the loop.
+        data = io.BytesIO(body) if body else None
+        return await session.request(
+            method, url, headers=outgoing, data=data, allow_redirects=False
+        )
+
     try:
-        response = await _post(session, url, outgoing, body)
+        response = await ask()
     except (aiohttp.ClientConnectionError, TimeoutError):
         await asyncio.sleep(_DEFAULT_WAIT)
-        return await _post(session, url, outgoing, body)
+        return await ask()
     if not _is_passing(response.status):
         return response
     wait = _wait(response.headers)
@@ -79,7 +89,32 @@ async def send(
         return response
     response.close()
     await asyncio.sleep(wait)
-    return await _post(session, url, outgoing, body)
+    return await ask()
+
+
+def choose_upstream(
+    upstreams: Mapping[str, Upstream], model: str | None, dialect: str, *, turn: bool
+) -> Upstream | str:
+    """Return where a request goes, or why it can not go anywhere.
+
+    A request that names no model, and is no turn of one, goes to the only place there is.
+    ``dialect`` is empty for an endpoint nobody knows: it may be of any.
+    """
+    if model is not None or turn:
+        upstream = upstreams.get(model or "")
+        if model is None:
+            return "the request names no model"
+        if upstream is None:
+            return f"model {model} is not configured"
+        if dialect and not upstream.speaks(dialect):
+            return f"model {model} is not configured for the dialect {dialect}"
+        return upstream
+    fits = {name: up for name, up in upstreams.items() if not dialect or up.speaks(dialect)}
+    places = set(fits.values())
+    if len(places) == 1:
+        return places.pop()
+    names = ", ".join(sorted(fits)) or "none"
+    return f"the request names no model, and could go to several or to none: {names}"
 
 
 def open_session() -> aiohttp.ClientSession:
@@ -94,14 +129,6 @@ def open_session() -> aiohttp.ClientSession:
 def returned(headers: Iterable[tuple[str, str]]) -> dict[str, str]:
     """Return the headers of a response that are relayed and recorded, names in lower case."""
     return {name.lower(): value for name, value in headers if name.lower() in RETURNED}
-
-
-async def _post(
-    session: aiohttp.ClientSession, url: str, headers: Mapping[str, str], body: bytes
-) -> aiohttp.ClientResponse:
-    # A redirect would carry the key to a place nobody named. A file goes out in pieces, so a
-    # large body does not hold up the loop.
-    return await session.post(url, headers=headers, data=io.BytesIO(body), allow_redirects=False)
 
 
 def _outgoing(upstream: Upstream, headers: Mapping[str, str]) -> dict[str, str]:

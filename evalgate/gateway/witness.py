@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Final
 
 from evalgate.core.exchange import Ending, Exchange, Miss, Witness
-from evalgate.core.trajectory import NO_USAGE, ToolCall, Trajectory, Usage
-from evalgate.gateway.dialects.dialect import Dialect, Reply, ToolResult
+from evalgate.core.trajectory import NO_USAGE, Usage
+from evalgate.gateway.dialects.dialect import Asked, Dialect, Reply
 from evalgate.gateway.dialects.table import DIALECTS
+from evalgate.gateway.trajectory import Turn, trajectory_of
 
 #: The header that tells an answer of the gateway's own from one of the provider.
 REFUSAL: Final = "x-evalgate-refusal"
@@ -38,14 +38,8 @@ class Refusal(StrEnum):
     MODEL = "model"
     UNREACHABLE = "unreachable"
     INTERNAL = "internal"
-
-
-@dataclass(slots=True)
-class _Open:
-    """A tool call, its place in the trajectory, and when the model had asked for it."""
-
-    position: int
-    asked: float
+    UNCOUNTED = "uncounted"
+    BUDGET = "budget"
 
 
 def witness_of(
@@ -55,13 +49,11 @@ def witness_of(
     turns = [one for one in exchanges if _dialect(one).is_turn(one.path)]
     replies = [(one, read_reply(one)) for one in turns]
     good = [reply for one, reply in replies if succeeded(one, reply)]
-    calls = _calls(replies)
     return Witness(
         exchanges=tuple(exchanges),
-        trajectory=Trajectory(
-            calls=calls,
-            turns=len(good),
-            final_answer=(good[-1].text or None) if good else None,
+        trajectory=trajectory_of(
+            Turn(exchange=one, asked=_asked(one), reply=reply, good=succeeded(one, reply))
+            for one, reply in replies
         ),
         usage=sum((_usage(one, reply) for one, reply in replies), NO_USAGE),
         misses=tuple(misses),
@@ -83,50 +75,19 @@ def succeeded(exchange: Exchange, reply: Reply) -> bool:
     return whole and exchange.status < _FIRST_ERROR and reply.error is None
 
 
+def answered(exchange: Exchange) -> bool:
+    """Tell whether an exchange got a good answer, whole: a turn of the model, or any other."""
+    if _dialect(exchange).is_turn(exchange.path):
+        return succeeded(exchange, read_reply(exchange))
+    return exchange.ending is Ending.COMPLETE and exchange.status < _FIRST_ERROR
+
+
+def _asked(exchange: Exchange) -> Asked:
+    return _dialect(exchange).read_request(exchange.request.data)
+
+
 def _dialect(exchange: Exchange) -> Dialect:
     return DIALECTS[exchange.dialect]
-
-
-def _calls(replies: Sequence[tuple[Exchange, Reply]]) -> tuple[ToolCall, ...]:
-    """Give each call the output that a later request carries.
-
-    Some providers use an id again in a later turn, so the last output of that id is taken, and
-    of several open calls of one id the last outputs in order.
-    """
-    calls: list[ToolCall] = []
-    waiting: dict[str, list[_Open]] = {}
-    for exchange, reply in replies:
-        if waiting:
-            results = _dialect(exchange).read_request(exchange.request).results
-            _close(calls, waiting, results, exchange.began)
-        if not succeeded(exchange, reply):
-            continue
-        for call in reply.calls:
-            opened = _Open(position=len(calls), asked=exchange.began + exchange.seconds)
-            waiting.setdefault(call.call_id, []).append(opened)
-            calls.append(call)
-    return tuple(calls)
-
-
-def _close(
-    calls: list[ToolCall],
-    waiting: dict[str, list[_Open]],
-    results: Sequence[ToolResult],
-    now: float,
-) -> None:
-    by_id: dict[str, list[ToolResult]] = {}
-    for result in results:
-        by_id.setdefault(result.call_id, []).append(result)
-    for call_id in [call_id for call_id in waiting if call_id in by_id]:
-        opened = waiting.pop(call_id)
-        found = by_id[call_id][-len(opened) :]
-        for one, result in zip(opened, found, strict=False):
-            calls[one.position] = replace(
-                calls[one.position],
-                output=result.output,
-                ok=result.ok,
-                seconds=round(max(0.0, now - one.asked), 3),
-            )
 
 
 def _usage(exchange: Exchange, reply: Reply) -> Usage:

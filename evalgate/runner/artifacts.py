@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
-from dataclasses import asdict
 from pathlib import Path
 
 from evalgate.core.identity import storage_key
 from evalgate.core.redaction import Redactor
 from evalgate.core.trial import Trial
 from evalgate.runner.work import Work
+from evalgate.store.atif import Origin, dump_atif
 from evalgate.store.runs import RunFolder
 
 
@@ -26,15 +25,33 @@ def cassette_path(run: RunFolder, task: str, n: int) -> Path:
 def write_artifacts(
     run: RunFolder, trial: Trial, work: Work, grade_log: str, redactor: Redactor
 ) -> None:
-    """Write log, grading log, diff and trajectory of a finished trial."""
-    calls = [asdict(call) for call in work.witness.trajectory.calls]
-    trajectory = redactor.text(json.dumps(calls, indent=1, ensure_ascii=False))
+    """Write log, grading log, diff and trajectory of a finished trial, and why it diverged."""
     for name, text in (
         ("grade.txt", grade_log),
         ("diff.patch", trial.patch),
-        ("trajectory.json", trajectory),
     ):
         data = text.encode("utf-8", "surrogateescape")
         run.write_artifact(f"{trial.artifacts}/{name}", data)
+    trajectory = redactor.text(dump_atif(work.witness.trajectory, _origin(trial, work)))
+    run.write_artifact(f"{trial.artifacts}/trajectory.json", trajectory.encode("utf-8", "replace"))
+    # An agent that asks again in vain is told the same again.
+    told = dict.fromkeys(miss.explanation for miss in work.witness.misses)
+    if told:
+        text = redactor.text("\n\n".join(told) + "\n")
+        run.write_artifact(f"{trial.artifacts}/divergence.txt", text.encode("utf-8", "replace"))
     note = "" if work.log_bytes <= len(work.log) else f"\n[{work.log_bytes} bytes in all]\n"
     run.write_artifact(f"{trial.artifacts}/log.txt", work.log + note.encode())
+
+
+def _origin(trial: Trial, work: Work) -> Origin:
+    """Say whose trajectory it is: the harness's fingerprint is the version of the agent."""
+    models = work.witness.served_models
+    return Origin(
+        session=f"{trial.task}#{trial.key.n}",
+        agent=trial.conditions.agent or "agent",
+        version=trial.key.fingerprint[:12],
+        model=models[0] if models else None,
+        usage=work.witness.usage,
+        cost_usd=trial.signals.cost_usd,
+        about={"task": trial.task, "n": trial.key.n, "fingerprint": trial.key.fingerprint},
+    )

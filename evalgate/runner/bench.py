@@ -5,13 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
+from evalgate.core.faults import FaultPlan
 from evalgate.core.files import File
 from evalgate.core.harness import Harness
 from evalgate.core.json import Json
 from evalgate.core.redaction import Redactor
 from evalgate.core.task import CheckSpec
+from evalgate.gateway.limits import Spending
+from evalgate.gateway.providers import Upstreams
+from evalgate.gateway.route import Missing
 from evalgate.gateway.server import Gateway
-from evalgate.gateway.upstream import Upstream
 from evalgate.protocols import Agent, Check, SandboxProvider
 from evalgate.runner.control import Controls
 
@@ -20,19 +23,26 @@ from evalgate.runner.control import Controls
 class Bench:
     """Everything trials of one harness share; built once and passed down.
 
-    ``upstreams`` is empty in a replay or regrade: there is no provider and no key.
+    ``upstreams`` is empty in a replay or regrade: there is no provider and no key. ``spending``
+    is what live trials use together; under ``faults`` no trial is evidence. ``missing`` bounds
+    what a replay may ask of the model, None lets it ask nothing; ``pace`` is how fast recorded
+    streams come, 0 at once.
     """
 
     harness: Harness
     agent: Agent
     provider: SandboxProvider
     redactor: Redactor
-    upstreams: Mapping[str, Upstream]
+    upstreams: Upstreams
     gateway: Gateway | None
     checks: Mapping[str, tuple[tuple[CheckSpec, Check], ...]]
     provenance: Mapping[str, Json] = field(default_factory=dict)
     repositories: dict[str, dict[str, File]] = field(default_factory=dict)
     controls: Controls = field(default_factory=Controls)
+    spending: Spending | None = None
+    faults: FaultPlan | None = None
+    missing: Missing | None = None
+    pace: float = 0.0
 
     def on(self, gateway: Gateway) -> Bench:
         """Return the same bench with a gateway to serve the agent."""

@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections import deque
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Final, Protocol
 
+from evalgate.core.limits import Allowance, Tally, tokens_of
 from evalgate.core.task import Task
-from evalgate.core.trial import Trial
-from evalgate.errors import BudgetReachedError, InterruptedRunError
+from evalgate.core.trajectory import Usage
+from evalgate.core.trial import Signals, Trial
+from evalgate.errors import BudgetReachedError, EvalgateError, InterruptedRunError, UsageError
+from evalgate.gateway.limits import Spending
 from evalgate.runner.grade import GradingStoppedError
 from evalgate.runner.recorded import RecordedTrial
-from evalgate.runner.stage import TrialStoppedError
+from evalgate.runner.stage import OverBudgetError, TrialStoppedError
 from evalgate.store.runs import RunFolder
 
 _STOPPED = (KeyboardInterrupt, TrialStoppedError, GradingStoppedError)
 _RESUME = "the same command goes on where this stopped"
+
+#: The member of ``run.json`` that says what was used by trials of which nothing else is left.
+LOST: Final = "lost"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,19 +54,22 @@ def execute(
     run: RunFolder,
     *,
     workers: int,
-    max_usd: float | None,
+    spending: Spending | None = None,
     listener: Listener,
 ) -> tuple[Trial, ...]:
     """Make every trial that the run does not hold yet; return all of them in order.
 
-    Raises InterruptedRunError on Ctrl-C or SIGTERM and BudgetReachedError when the money
-    is used up: what is finished is on disk, and the same call goes on from there.
+    Raises InterruptedRunError on Ctrl-C or SIGTERM and BudgetReachedError when the budget of
+    ``spending`` is used up: what is finished is on disk, and the same call goes on from there.
+    What trials used that were cut off is written down, so that it is not spent twice.
     """
     wanted = {(job.task.id, job.n) for job in jobs}
     have = {(t.task, t.key.n): t for t in run.trials if (t.task, t.key.n) in wanted}
     queue = deque(job for job in jobs if (job.task.id, job.n) not in have)
     listener.begin(total=len(jobs), done=len(have))
     stop, lock = threading.Event(), threading.Lock()
+    spending = spending or Spending()
+    cut = 0
 
     def work(job: Job) -> Trial:
         # Kept by the thread that made it: no interruption of the others can lose it.
@@ -76,14 +84,13 @@ def execute(
         waiting: set[Future[Trial]] = set()
         try:
             while True:
-                broke = max_usd is not None and _spent(have) >= max_usd
+                broke = cut > 0 or spending.stop() is not None
                 while not broke and len(waiting) < workers and queue:
                     waiting.add(pool.submit(work, queue.popleft()))
                 if not waiting:
                     break
                 done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
-                for future in done:
-                    future.result()
+                cut += _over(done)
         except BaseException as error:
             stop.set()
             wait(waiting)
@@ -91,16 +98,63 @@ def execute(
                 raise
             message = f"interrupted: {len(have)} of {len(jobs)} trials are kept in {run.id}"
             raise InterruptedRunError(message, hint=_RESUME) from error
-    if queue and _spent(have) == math.inf:
-        message = f"the cost of a trial is unknown, so a budget of ${max_usd:g} can not hold"
-        raise BudgetReachedError(message, hint=f"without --max-usd {_RESUME}")
-    if queue:
-        message = f"the budget of ${max_usd:g} is used up after {len(have)} of {len(jobs)} trials"
-        raise BudgetReachedError(message, hint=f"with a larger --max-usd {_RESUME}")
+        finally:
+            if spending.lost != Tally():
+                run.write_info({**run.info, LOST: spending.lost.to_json()})
+    if queue or cut:
+        raise _over_budget(spending, f"{len(have)} of {len(jobs)} trials")
     return tuple(have[key] for key in sorted(have))
 
 
-def _spent(have: Mapping[Any, Trial]) -> float:
-    # An unknown cost may be any, so it uses up every budget.
-    costs = [trial.signals.cost_usd for trial in list(have.values())]
-    return sum(math.inf if cost is None else cost for cost in costs)
+def _over(done: Iterable[Future[Trial]]) -> int:
+    """Return how many trials the budget cut off; raise what else ended one."""
+    cut = 0
+    for future in done:
+        try:
+            future.result()
+        except OverBudgetError:
+            cut += 1
+    return cut
+
+
+def spent_before(run: RunFolder, allowed: Allowance) -> Spending:
+    """Return what a run has used so far: its finished trials, and those that were cut off.
+
+    UsageError when the run's own note of it was edited.
+    """
+    before = sum((_tally(trial.signals) for trial in run.trials), Tally())
+    try:
+        lost = Tally.from_json(run.info.get(LOST, {}))
+    except TypeError as error:
+        message = f"{run.path / 'run.json'}: {LOST}: {error}"
+        raise UsageError(message, hint="the file was edited: --fresh begins a new run") from error
+    return Spending(allowed, before=before, lost=lost)
+
+
+def _tally(signals: Signals) -> Tally:
+    return Tally(
+        turns=signals.turns or 0,
+        tool_calls=signals.tool_calls or 0,
+        tokens=tokens_of(
+            Usage(
+                input_tokens=signals.input_tokens,
+                output_tokens=signals.output_tokens,
+                cache_read_tokens=signals.cache_read_tokens,
+                cache_write_tokens=signals.cache_write_tokens,
+            )
+        ),
+        usd=signals.cost_usd,
+    )
+
+
+def _over_budget(spending: Spending, after: str) -> EvalgateError:
+    stop = spending.stop()
+    limit = stop.limit if stop else "this run"
+    money = limit.startswith("$")
+    larger = "--max-usd" if money else "[budget]"
+    if stop and stop.unknown:
+        what = "cost" if money else "number of tokens"
+        message = f"the {what} of a trial is unknown, so a budget of {limit} can not hold"
+        return BudgetReachedError(message, hint=f"without {larger} {_RESUME}")
+    message = f"the budget of {limit} is used up after {after}"
+    return BudgetReachedError(message, hint=f"with a larger {larger} {_RESUME}")

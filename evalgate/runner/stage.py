@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import threading
 from contextlib import ExitStack
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
 
 from evalgate.core.claim import Claim, claim_of
 from evalgate.core.files import File, Tree
@@ -24,18 +25,31 @@ class TrialStoppedError(Exception):
     """The run was interrupted while this trial was under way; it leaves no trace."""
 
 
+class OverBudgetError(Exception):
+    """The run's budget was used up while this trial was under way; it leaves no trace."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Traffic:
+    """Who answers the agent's requests, and where what is recorded is kept meanwhile."""
+
+    mode: Mode
+    tape: CassetteFile | None = None
+    journal: Path | None = None
+
+
 def agent_stage(
     bench: Bench,
     task: Task,
-    mode: Mode,
-    tape: CassetteFile | None,
+    traffic: Traffic,
     stack: ExitStack,
     stop: threading.Event,
 ) -> tuple[Route, Work]:
     """Let the agent work on a task in a fresh sandbox; return its open route and its work.
 
     The route is closed by ``stack``. TrialStoppedError when the run was interrupted,
-    NotAvailableError when the agent program is not there.
+    OverBudgetError when its budget was used up, NotAvailableError when the agent program is not
+    there.
     """
     # The route outlives the sandbox: a recording is sealed after the claim is graded.
     overlay = {
@@ -44,11 +58,18 @@ def agent_stage(
     }
     with bench.provider.open_sandbox() as sandbox:
         spec = RouteSpec(
-            mode=mode,
-            upstreams=bench.upstreams,
-            tape=tape,
+            mode=traffic.mode,
+            upstreams=bench.upstreams.for_task(task.id) if traffic.mode.asks_model else {},
+            tape=traffic.tape,
+            journal=traffic.journal,
+            missing=bench.missing,
+            pace=bench.pace,
             places=_labelled(sandbox.places),
-            max_turns=task.limits.max_turns,
+            allowed=task.limits.allowance,
+            prices={m.id: m.price for m in bench.harness.config.models.values()},
+            spending=bench.spending,
+            scrubs=bench.harness.config.cassettes.scrubs,
+            faults=bench.faults.of_task(task.id) if bench.faults else (),
         )
         route = stack.enter_context(_gateway(bench).open_route(spec))
         call = _call(bench, task, sandbox.places, route)
@@ -67,10 +88,13 @@ def agent_stage(
     route.stop()
     if result.status is StageStatus.INTERRUPTED:
         raise TrialStoppedError
+    if route.meter.over_budget:
+        raise OverBudgetError
     if result.status is StageStatus.NOT_FOUND:
         message = f"the agent program can not be found: {stage.argv[0]}"
         raise NotAvailableError(message, hint="install it, or mend agent.command")
-    return route, _work(route, task, result, overlay)
+    work = _work(route, task, result, overlay)
+    return route, replace(work, seconds=round(work.seconds + route.saved, 3))
 
 
 def _work(route: Route, task: Task, result: StageResult, overlay: Tree) -> Work:
@@ -90,6 +114,7 @@ def _work(route: Route, task: Task, result: StageResult, overlay: Tree) -> Work:
         log_bytes=result.log_bytes,
         detail=redactor.text(result.detail),
         secret=secret_in(redactor, claim),
+        faults=tuple(route.faults.fired),
     )
 
 

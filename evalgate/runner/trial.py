@@ -13,14 +13,17 @@ from evalgate.core.pricing import cost_usd
 from evalgate.core.task import Task
 from evalgate.core.trial import CheckResult, Evidence, Outcome, Signals, Trial
 from evalgate.gateway.cassette import CassetteFile
+from evalgate.gateway.limits import cost_of
 from evalgate.gateway.server import Mode
 from evalgate.gateway.witness import witness_of
 from evalgate.protocols import StageStatus
 from evalgate.runner.artifacts import artifact_folder, cassette_path, write_artifacts
 from evalgate.runner.bench import Bench
+from evalgate.runner.causes import explained
 from evalgate.runner.grade import grade, overall
+from evalgate.runner.journals import take_up
 from evalgate.runner.recorded import RecordedTrial
-from evalgate.runner.stage import agent_stage
+from evalgate.runner.stage import Traffic, agent_stage
 from evalgate.runner.work import Work, trouble
 from evalgate.store.runs import RunFolder
 
@@ -28,38 +31,58 @@ _SERIES = "main"
 
 
 def live_trial(bench: Bench, task: Task, n: int, run: RunFolder, stop: threading.Event) -> Trial:
-    """Let the agent work with a real model, grade its claim, seal the recording."""
+    """Let the agent work with a real model, grade its claim, seal the recording.
+
+    What a killed run had recorded of this trial is played first: it was paid for. Under faults
+    nothing is sealed: nobody shall play a recording of what was broken on purpose.
+    """
+    evidence = Evidence.FAULTED if bench.faults else Evidence.MEASURED
+    kept = take_up(run, task.id, n)
+    mode = Mode.LIVE if kept.tape is None else Mode.TOPPING_UP
+    traffic = Traffic(mode=mode, tape=kept.tape, journal=kept.journal)
     with ExitStack() as stack:
-        route, work = agent_stage(bench, task, Mode.LIVE, None, stack, stop)
-        trial, log = _conclude(bench, task, n, work, Evidence.MEASURED, stop)
-        sealed = route.seal(
-            cassette_path(run, task.id, n),
-            header=_header(bench, task, n, trial.conditions),
-            claim=work.claim.to_json(),
-            record={"agent": work.to_json(), "measured": trial.measured()},
-        )
-    kept = replace(trial, cassette=sealed.digest, artifacts=artifact_folder(task.id, n))
-    write_artifacts(run, kept, work, log, bench.redactor)
-    return kept
+        route, work = agent_stage(bench, task, traffic, stack, stop)
+        trial, log = _conclude(bench, task, n, work, evidence, stop)
+        if bench.faults is None:
+            sealed = route.seal(
+                cassette_path(run, task.id, n),
+                header=_header(bench, task, n, trial.conditions),
+                claim=work.claim.to_json(),
+                record={"agent": work.to_json(), "measured": trial.measured()},
+            )
+            trial = replace(trial, cassette=sealed.digest)
+    kept.remove()
+    trial = replace(trial, artifacts=artifact_folder(task.id, n))
+    write_artifacts(run, trial, work, log, bench.redactor)
+    route.meter.keep()
+    return trial
 
 
 def replayed_trial(
     bench: Bench, task: Task, recorded: RecordedTrial, run: RunFolder, stop: threading.Event
 ) -> Trial:
     """Let the agent work against the recording; its time is the recorded one."""
+    evidence = Evidence.FAULTED if bench.faults else Evidence.REPLAYED
     with ExitStack() as stack:
-        _, work = agent_stage(bench, task, Mode.REPLAY, recorded.tape, stack, stop)
-    # A secret was taken out of the recording: nobody has the claim that would be graded.
-    timed = replace(work, seconds=recorded.seconds, secret=work.secret or recorded.secret)
-    trial, log = _conclude(bench, task, recorded.n, timed, Evidence.REPLAYED, stop)
-    missed = work.witness.misses
+        traffic = Traffic(mode=Mode.REPLAY, tape=recorded.tape)
+        _, work = agent_stage(bench, task, traffic, stack, stop)
+    header, harness = recorded.tape.header, bench.harness
+    missed = tuple(explained(m, header=header, harness=harness) for m in work.witness.misses)
+    timed = replace(
+        work,
+        seconds=recorded.seconds,
+        # A secret was taken out of the recording: nobody has the claim that would be graded.
+        secret=work.secret or recorded.secret,
+        witness=replace(work.witness, misses=missed),
+    )
+    trial, log = _conclude(bench, task, recorded.n, timed, evidence, stop)
     kept = replace(
         _as_recorded(trial, recorded),
         artifacts=artifact_folder(task.id, recorded.n),
         unused_exchanges=work.witness.unused,
         diverged=missed[0].sentence if missed else "",
     )
-    write_artifacts(run, kept, work, log, bench.redactor)
+    write_artifacts(run, kept, timed, log, bench.redactor)
     return kept
 
 
@@ -95,7 +118,8 @@ def plumbing_trial(
     Nothing is graded and nothing counts.
     """
     with ExitStack() as stack:
-        _, work = agent_stage(bench, task, Mode.PLUMBING, tape, stack, stop)
+        traffic = Traffic(mode=Mode.PLUMBING, tape=tape)
+        _, work = agent_stage(bench, task, traffic, stack, stop)
     if work.status is not StageStatus.EXITED:
         return f"the agent stage ended with {work.status}"
     if not work.witness.exchanges:
@@ -140,14 +164,15 @@ def _conclude(
         patch=render_patch(task.workspace, work.claim),
         final_answer=work.witness.trajectory.final_answer or "",
         agent_exit=work.exit_code,
+        faults=work.faults,
     )
     return trial, log
 
 
 def _signals(bench: Bench, task: Task, work: Work) -> Signals:
     usage, trajectory = work.witness.usage, work.witness.trajectory
-    models = bench.harness.config.models.values()
-    prices = {model.price for model in models}
+    prices = {model.id: model.price for model in bench.harness.config.models.values()}
+    one = set(prices.values())
     touched = work.claim.touched
     return Signals(
         seconds=work.seconds,
@@ -155,8 +180,10 @@ def _signals(bench: Bench, task: Task, work: Work) -> Signals:
         output_tokens=usage.output_tokens,
         cache_read_tokens=usage.cache_read_tokens,
         cache_write_tokens=usage.cache_write_tokens,
-        # With several prices the wire's total can not be split by model yet: unknown.
-        cost_usd=cost_usd(usage, prices.pop()) if len(prices) == 1 else None,
+        # With several prices each turn has that of its model.
+        cost_usd=cost_usd(usage, one.pop())
+        if len(one) == 1
+        else cost_of(work.witness.exchanges, prices),
         turns=trajectory.turns,
         tool_calls=len(trajectory.calls),
         failed_tool_calls=sum(call.ok is False for call in trajectory.calls),

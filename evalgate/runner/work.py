@@ -15,7 +15,7 @@ class Work:
     """What came out of the agent stage: how it ended, the claim, and what the wire saw.
 
     ``secret`` names a secret that stood in the claim: what is kept here is without it, and
-    no longer what the agent wrote.
+    no longer what the agent wrote. ``faults`` names what went wrong at the wire on purpose.
     """
 
     status: StageStatus
@@ -27,6 +27,7 @@ class Work:
     log_bytes: int = 0
     detail: str = ""
     secret: str = ""
+    faults: tuple[str, ...] = ()
 
     @property
     def last_words(self) -> str:
@@ -74,7 +75,7 @@ def trouble(work: Work, *, seconds: float) -> tuple[bool, str] | None:
 
 def _unfit(work: Work) -> str | None:
     """Say why the claim of a stage that came to its end says nothing about the agent."""
-    if work.exit_code and not work.witness.exchanges:
+    if work.exit_code and not work.witness.exchanges and not work.faults:
         where = "before its first model call"
         return f"the agent exited with {work.exit_code} {where}: {work.last_words}"
     if work.secret:

@@ -13,29 +13,37 @@ import re
 from typing import Any
 
 from evalgate.core.files import Tree, is_safe_path, subtree
+from evalgate.core.limits import LEAST_USD, Allowance
 from evalgate.core.schema import Reader, Source
-from evalgate.core.task import CheckSpec, Limits, Task, task_digest
+from evalgate.core.task import CheckSpec, Limits, Task, limited_digest, task_digest
 from evalgate.errors import UsageError
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
 _LONGEST_ID = 100
+_NO_DEFAULTS = Allowance()
 
 
-def load_harbor_task(folder: str, files: Tree) -> Task:
-    """Read one task folder; UsageError names file, line and key of what is wrong."""
+def load_harbor_task(folder: str, files: Tree, defaults: Allowance = _NO_DEFAULTS) -> Task:
+    """Read one task folder; UsageError names file, line and key of what is wrong.
+
+    ``defaults`` are the project's limits, for what the task says nothing about; where they make
+    a difference they are part of the task's digest.
+    """
     name = f"{folder}/task.toml"
     source = Source(name, _text(files, "task.toml", folder))
     top = Reader(source.parse(), source)
     top.text("schema_version", "1.4")
     ours = top.table("metadata").table("evalgate")
+    own, limits = _limits(top, ours, _NO_DEFAULTS), _limits(top, ours, defaults)
+    plain = task_digest(files)
     task = Task(
         id=_task_id(top.table("task"), folder),
         instruction=_text(files, "instruction.md", folder),
         workspace=subtree(files, "environment/workspace"),
         tests=subtree(files, "tests"),
         solution=subtree(files, "solution"),
-        digest=task_digest(files),
-        limits=_limits(top, ours),
+        digest=plain if limits == own else limited_digest(plain, limits.allowance),
+        limits=limits,
         tags=ours.texts("tags", []),
         expected_files=ours.texts("expected_files", []),
         expected_tests=ours.texts("expected_tests", []),
@@ -80,14 +88,22 @@ def _task_id(table: Reader, folder: str) -> str:
     return name
 
 
-def _limits(top: Reader, ours: Reader) -> Limits:
-    default = Limits()
+def _limits(top: Reader, ours: Reader, defaults: Allowance) -> Limits:
+    default = Limits(
+        max_turns=defaults.turns or Limits().max_turns,
+        max_tool_calls=defaults.tool_calls,
+        max_tokens=defaults.tokens,
+        max_usd=defaults.usd,
+    )
     agent, verifier = top.table("agent"), top.table("verifier")
     environment = top.table("environment")
     limits = Limits(
         agent_seconds=agent.number("timeout_sec", default.agent_seconds, low=0.1),
         grade_seconds=verifier.number("timeout_sec", default.grade_seconds, low=0.1),
         max_turns=ours.integer("max_turns", default.max_turns, low=1),
+        max_tool_calls=ours.some_integer("max_tool_calls", default.max_tool_calls),
+        max_tokens=ours.some_integer("max_tokens", default.max_tokens, low=1),
+        max_usd=ours.some_number("max_usd", default.max_usd, low=LEAST_USD),
     )
     verifier.choice("environment_mode", "separate", ("separate",))
     environment.choice("network_mode", "no-network", ("no-network",))

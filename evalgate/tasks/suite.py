@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from evalgate.core.files import Tree, subtree
 from evalgate.core.identity import folded
+from evalgate.core.limits import Allowance
 from evalgate.core.task import Task
 from evalgate.errors import NothingRanError, UsageError
 from evalgate.tasks.harbor import load_harbor_task
@@ -14,11 +15,14 @@ from evalgate.tasks.harbor import load_harbor_task
 _MARK = "task.toml"
 
 
-def load_suite(files: Tree) -> tuple[Task, ...]:
-    """Read every folder that holds a ``task.toml``; an id used twice names both folders."""
+def load_suite(files: Tree, limits: Allowance | None = None) -> tuple[Task, ...]:
+    """Read every folder that holds a ``task.toml``; an id used twice names both folders.
+
+    ``limits`` are the project's, for tasks that say nothing else.
+    """
     tasks: dict[str, tuple[str, Task]] = {}
     for folder in _folders(files):
-        task = load_harbor_task(folder, subtree(files, folder))
+        task = load_harbor_task(folder, subtree(files, folder), limits or Allowance())
         key = folded(task.id)
         if key in tasks:
             other = tasks[key][0]

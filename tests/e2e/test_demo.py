@@ -63,8 +63,9 @@ def test_the_demo_needs_no_network_and_no_isolation(tmp_path, git_environment):
 def test_a_kept_demo_is_a_repository_to_try_things_in(evalgate, tmp_path):
     """Two commits; gate and replay work in it; a folder with something in it is refused."""
     folder = tmp_path / "my demo"
-    assert evalgate("demo", "--keep", folder, cwd=tmp_path).returncode == 0
-    assert evalgate("gate", cwd=folder).returncode == 0
+    told = evalgate("demo", "--keep", folder, cwd=tmp_path)
+    assert told.returncode == 0
+    assert f"exit code {evalgate('gate', cwd=folder).returncode}." in told.stdout
     diff = evalgate("fingerprint", "--diff", "HEAD~1..HEAD", cwd=folder)
     assert diff.stdout == "prompt  agent/prompts/rewrite.md +1 -1\n"
     replayed = evalgate("replay", "add-subtracts", cwd=folder)

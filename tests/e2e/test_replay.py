@@ -156,7 +156,7 @@ def test_a_damaged_cassette_is_an_error_never_an_empty_one(recorded, evalgate, d
             "cut": data[: len(data) // 2],
             "edited": data.replace(b"n * 2", b"n * 3"),
             "empty": b"",
-            "newer": data.replace(b'"format": 1,\n "header"', b'"format": 9,\n "header"'),
+            "newer": data.replace(b'"format": 2,\n "header"', b'"format": 9,\n "header"'),
         }[damage]
     )
     done = evalgate("replay", cwd=recorded.path)
@@ -186,12 +186,12 @@ def test_recording_again_is_asked_for_and_counted(recorded, scripted, evalgate):
     assert sum("recordings = 2" in text for text in texts) == 1
 
 
-def test_recording_a_new_harness_retires_the_old_folder(recorded, scripted, evalgate):
-    """One folder of recordings, that of the newest harness."""
+def test_recording_a_new_harness_leaves_the_committed_ones(recorded, scripted, evalgate):
+    """The base's recordings stay beside the new ones: a deletion would look like a renaming."""
     recorded.write("agent/prompts/rewrite.md", "Another prompt.\n")
     env = {"SCRIPTED_URL": scripted.url}
     assert evalgate("run", "--record", cwd=recorded.path, env=env).returncode == 0
-    assert len(list((recorded.path / "cassettes").iterdir())) == 1
+    assert len(list((recorded.path / "cassettes").iterdir())) == 2
     assert evalgate("replay", cwd=recorded.path).returncode == 0
 
 

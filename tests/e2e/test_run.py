@@ -271,7 +271,7 @@ AGENTS = {
 
 @pytest.mark.parametrize("sandbox", ["bwrap", "process"])
 @pytest.mark.parametrize("kind", AGENTS)
-def test_odd_agents(repo, evalgate, kind, sandbox):
+def test_odd_agents(repo, scripted, evalgate, kind, sandbox):
     """Each odd agent gives the outcome that is right for it, and no traceback."""
     if sandbox == "bwrap" and not _bwrap():
         pytest.skip("bwrap can not run here")
@@ -288,7 +288,7 @@ def test_odd_agents(repo, evalgate, kind, sandbox):
         "--sandbox",
         sandbox,
         cwd=repo.path,
-        env={"SCRIPTED_URL": "http://127.0.0.1:9"},
+        env={"SCRIPTED_URL": scripted.url},
     )
     assert time.monotonic() - began < 60
     (trial,) = trials(repo)

@@ -2,51 +2,88 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Final
 
 import orjson
 
 from evalgate.core.json import Json, JsonObject
 from evalgate.core.trajectory import ToolCall, Usage
 from evalgate.gateway import reading
-from evalgate.gateway.dialects.dialect import Asked, Reply, ToolResult
+from evalgate.gateway.dialects.common import body_model, error_text, models_path, split
+from evalgate.gateway.dialects.dialect import NO_HEADERS, Asked, Drop, Reply, ToolResult
 from evalgate.gateway.sse import is_stream, read_events
 
-_MESSAGES = "/v1/messages"
-_COUNT = "/v1/messages/count_tokens"
-_PARTS = ("system", "tools", "messages")
-_ERRORS = {
+_MESSAGES: Final = "/v1/messages"
+_COUNT: Final = "/v1/messages/count_tokens"
+_PARTS: Final = frozenset({"system", "tools", "messages"})
+_VERSION: Final = "anthropic-version"
+_ERRORS: Final = {
     401: "authentication_error",
+    403: "permission_error",
     404: "not_found_error",
     410: "not_found_error",
     413: "request_too_large",
     429: "rate_limit_error",
     500: "api_error",
     502: "api_error",
+    529: "overloaded_error",
 }
+
+_BLOCK = ("messages", "*", "content", "*")
+_MARKED = (
+    (),
+    ("system", "*"),
+    ("tools", "*"),
+    _BLOCK,
+    (*_BLOCK, "content", "*"),
+    (*_BLOCK, "source", "content", "*"),
+)
 
 
 class Anthropic:
-    """Messages, streamed or not, and the counting of their tokens."""
+    """Messages, streamed or not, the counting of their tokens, and the list of models."""
 
     name = "anthropic"
-    #: ``metadata`` holds the ids of the device and the session.
-    drops = ("metadata",)
+    drops = (
+        Drop(path=("metadata",), reason="holds the ids of the user, the device and the session"),
+        *(
+            Drop(
+                path=(*place, "cache_control"),
+                reason="marks what the provider keeps in its cache, and moves from turn to turn",
+            )
+            for place in _MARKED
+        ),
+    )
+    conversation = "messages"
+    headers = frozenset({_VERSION})
+    noted = frozenset({"anthropic-beta"})
 
-    def route(self, method: str, path: str) -> str | None:
-        """Return the API's own path, wherever a base URL put it."""
-        known = (_COUNT, _MESSAGES) if method == "POST" else ()
-        return next((route for route in known if path.endswith(route)), None)
+    def route(self, method: str, path: str, headers: Mapping[str, str] = NO_HEADERS) -> str | None:
+        """Return the API's own path, wherever a base URL put it.
+
+        Models are asked for by the path of OpenAI's API: only a header tells the two apart.
+        """
+        if method == "POST":
+            return next((route for route in (_COUNT, _MESSAGES) if path.endswith(route)), None)
+        return models_path(method, path) if _VERSION in headers else None
 
     def is_turn(self, path: str) -> bool:
         """Tell a message from the counting of its tokens."""
         return path == _MESSAGES
 
+    def model_of(self, path: str, body: bytes) -> str | None:  # noqa: ARG002 - of the protocol
+        """Return the model that the body names."""
+        return body_model(body)
+
+    def part_of(self, member: str) -> str:
+        """Return the part of a member, which has its name."""
+        return member if member in _PARTS else "parameters"
+
     def read_request(self, body: bytes) -> Asked:
         """Read a request."""
         asked = reading.mapping(reading.parse(body))
-        parts: dict[str, Json] = {name: asked[name] for name in _PARTS if name in asked}
-        parts["parameters"] = {key: asked[key] for key in asked if key not in _PARTS}
         blocks = [
             block
             for message in reading.items(asked, "messages")
@@ -55,7 +92,7 @@ class Anthropic:
         ]
         return Asked(
             model=reading.text(asked, "model") or None,
-            parts=parts,
+            parts=split(asked, self.part_of),
             results=tuple(map(_result, blocks)),
         )
 
@@ -66,7 +103,7 @@ class Anthropic:
         answer = reading.parse(body)
         error = reading.member(answer, "error")
         if error is not None:
-            return Reply(error=_message(error))
+            return Reply(error=error_text(error))
         return _read_message(answer, finished=isinstance(reading.member(answer, "content"), list))
 
     def error(self, status: int, message: str) -> bytes:
@@ -81,10 +118,6 @@ def _result(block: Json) -> ToolResult:
         output=reading.content_text(reading.member(block, "content")),
         ok=reading.member(block, "is_error") is not True,
     )
-
-
-def _message(error: Json) -> str:
-    return reading.text(error, "message") or reading.text(error) or "an error without a message"
 
 
 def _read_message(answer: Json, *, finished: bool) -> Reply:
@@ -145,7 +178,7 @@ def _read_stream(events: list[Json]) -> Reply:
         elif kind == "message_stop":
             finished = True
         elif kind == "error":
-            error = _message(reading.member(event, "error"))
+            error = error_text(reading.member(event, "error"))
     if not counted:
         # The first event holds a provisional count of the output; only the last one is final.
         usage.pop("output_tokens", None)

@@ -2,17 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Final
+
 import orjson
 
 from evalgate.core.json import Json, JsonObject
 from evalgate.core.trajectory import ToolCall, Usage
 from evalgate.gateway import reading
-from evalgate.gateway.dialects.dialect import Asked, Reply, ToolResult
+from evalgate.gateway.dialects.common import (
+    arguments,
+    body_model,
+    error_text,
+    models_path,
+    openai_usage,
+    split,
+)
+from evalgate.gateway.dialects.dialect import NO_HEADERS, Asked, Drop, Reply, ToolResult
 from evalgate.gateway.sse import is_done, is_stream, read_events
 
-_CHAT = "/v1/chat/completions"
-_SYSTEM_ROLES = frozenset({"system", "developer"})
-_ERRORS = {
+_CHAT: Final = "/v1/chat/completions"
+_SYSTEM_ROLES: Final = frozenset({"system", "developer"})
+_ERRORS: Final = {
     401: "authentication_error",
     429: "rate_limit_error",
     500: "server_error",
@@ -20,20 +31,44 @@ _ERRORS = {
 }
 
 
+_CACHE_MARK = "marks what a provider keeps in its cache, and moves from turn to turn"
+
+
 class OpenAiChat:
     """Chat completions, streamed or not; the dialect most providers and local servers speak."""
 
     name = "openai-chat"
-    #: All three name the user or the cache, never the wanted answer.
-    drops = ("user", "prompt_cache_key", "safety_identifier")
+    drops = (
+        Drop(path=("user",), reason="names the person, for the provider"),
+        Drop(path=("safety_identifier",), reason="names the person, for the provider"),
+        Drop(path=("prompt_cache_key",), reason="names a cache; clients make it up anew"),
+        Drop(path=("metadata",), reason="labels what the provider keeps; the model never sees it"),
+        # Of the messages API, and passed on by servers that stand between.
+        Drop(path=("tools", "*", "cache_control"), reason=_CACHE_MARK),
+        Drop(path=("messages", "*", "cache_control"), reason=_CACHE_MARK),
+        Drop(path=("messages", "*", "content", "*", "cache_control"), reason=_CACHE_MARK),
+    )
+    conversation = "messages"
+    headers: frozenset[str] = frozenset()
+    noted = frozenset({"openai-beta"})
 
-    def route(self, method: str, path: str) -> str | None:
+    def route(self, method: str, path: str, headers: Mapping[str, str] = NO_HEADERS) -> str | None:  # noqa: ARG002 - of the protocol
         """Return the API's own path: some clients put ``/v1`` into their base URL, some do not."""
-        return _CHAT if method == "POST" and path.endswith("/chat/completions") else None
+        if method == "POST" and path.endswith("/chat/completions"):
+            return _CHAT
+        return models_path(method, path)
 
     def is_turn(self, path: str) -> bool:
         """Tell that every completion is a turn."""
         return path == _CHAT
+
+    def model_of(self, path: str, body: bytes) -> str | None:  # noqa: ARG002 - of the protocol
+        """Return the model that the body names."""
+        return body_model(body)
+
+    def part_of(self, member: str) -> str:
+        """Return the part of a member; system messages stand among the others."""
+        return member if member in {"tools", "messages"} else "parameters"
 
     def read_request(self, body: bytes) -> Asked:
         """Read a request; the leading system messages are its ``system`` part."""
@@ -42,14 +77,8 @@ class OpenAiChat:
         lead = 0
         while lead < len(messages) and reading.text(messages[lead], "role") in _SYSTEM_ROLES:
             lead += 1
-        rest: Json = {k: asked[k] for k in asked if k not in {"messages", "tools"}}
-        parts: dict[str, Json] = {
-            "system": messages[:lead],
-            "messages": messages[lead:],
-            "parameters": rest,
-        }
-        if "tools" in asked:
-            parts["tools"] = asked["tools"]
+        parts = split(asked, self.part_of)
+        parts |= {"system": messages[:lead], "messages": messages[lead:]}
         tools = [message for message in messages if reading.text(message, "role") == "tool"]
         return Asked(
             model=reading.text(asked, "model") or None,
@@ -64,11 +93,11 @@ class OpenAiChat:
         answer = reading.parse(body)
         error = reading.member(answer, "error")
         if error is not None:
-            return Reply(error=_message(error))
+            return Reply(error=error_text(error))
         choice = reading.member(answer, "choices", 0)
         message = reading.member(choice, "message")
         return Reply(
-            text=reading.content_text(reading.member(message, "content")),
+            text=_said(message),
             calls=tuple(map(_call, reading.items(message, "tool_calls"))),
             usage=_usage(reading.mapping(answer, "usage")),
             stop_reason=reading.text(choice, "finish_reason") or None,
@@ -88,56 +117,53 @@ def _result(message: Json) -> ToolResult:
     return ToolResult(call_id=reading.text(message, "tool_call_id"), output=output, ok=None)
 
 
-def _message(error: Json) -> str:
-    return reading.text(error, "message") or reading.text(error) or "an error without a message"
+def _said(message: Json) -> str:
+    """Return the text of a message; a model that declines says so in a member of its own."""
+    content = reading.content_text(reading.member(message, "content"))
+    return content or reading.text(message, "refusal")
 
 
 def _call(call: Json) -> ToolCall:
-    written = reading.text(call, "function", "arguments")
-    parsed = reading.parse(written) if written else {}
+    if reading.text(call, "type") == "custom":
+        name, given = reading.text(call, "custom", "name"), reading.text(call, "custom", "input")
+        return ToolCall(name=name, call_id=reading.text(call, "id"), input=given)
     return ToolCall(
         name=reading.text(call, "function", "name"),
         call_id=reading.text(call, "id"),
-        input=written if parsed is None else parsed,
+        input=arguments(reading.text(call, "function", "arguments")),
     )
 
 
 def _usage(usage: JsonObject) -> Usage:
-    """Take cached tokens out of ``prompt_tokens``; none named means none cached."""
-    prompt = reading.count(usage, "prompt_tokens")
-    if prompt is None:
-        return Usage()
-    read = reading.count(usage, "prompt_tokens_details", "cached_tokens") or 0
-    written = reading.count(usage, "prompt_tokens_details", "cache_write_tokens") or 0
-    return Usage(
-        input_tokens=max(0, prompt - read - written),
-        output_tokens=reading.count(usage, "completion_tokens"),
-        cache_read_tokens=read,
-        cache_write_tokens=written,
-    )
+    return openai_usage(usage, asked="prompt_tokens", said="completion_tokens")
 
 
 def _read_stream(events: list[Json], *, done: bool) -> Reply:
     text: list[str] = []
-    calls: dict[int, dict[str, str]] = {}
+    calls: list[dict[str, str]] = []
+    at: dict[int, dict[str, str]] = {}
     usage: JsonObject = {}
     stop, model, error = "", "", None
     for event in events:
         model = reading.text(event, "model") or model
         usage = reading.mapping(event, "usage") or usage
         if reading.member(event, "error") is not None:
-            error = _message(reading.member(event, "error"))
+            error = error_text(reading.member(event, "error"))
         for choice in reading.items(event, "choices"):
             if reading.count(choice, "index"):
                 continue
-            text.append(reading.text(choice, "delta", "content"))
+            text.append(_said(reading.member(choice, "delta")))
             stop = reading.text(choice, "finish_reason") or stop
             for position, piece in enumerate(reading.items(choice, "delta", "tool_calls")):
                 index = reading.count(piece, "index")
-                _grow(calls.setdefault(position if index is None else index, {}), piece)
+                place = position if index is None else index
+                if place not in at or _is_another(at[place], piece):
+                    at[place] = {}
+                    calls.append(at[place])
+                _grow(at[place], piece)
     return Reply(
         text="".join(text),
-        calls=tuple(_call(_closed(call)) for _, call in sorted(calls.items())),
+        calls=tuple(_call(_closed(call)) for call in calls),
         usage=_usage(usage),
         stop_reason=stop or None,
         model=model or None,
@@ -146,13 +172,21 @@ def _read_stream(events: list[Json], *, done: bool) -> Reply:
     )
 
 
+def _is_another(call: dict[str, str], piece: Json) -> bool:
+    """Tell parallel calls apart where a server gives all of them the index 0."""
+    return bool(call["id"]) and reading.text(piece, "id") not in {"", call["id"]}
+
+
 def _grow(call: dict[str, str], piece: Json) -> None:
     """Join the arguments, which come in pieces; the id and the name come whole, once or again."""
     call["id"] = reading.text(piece, "id") or call.get("id", "")
-    call["name"] = reading.text(piece, "function", "name") or call.get("name", "")
-    call["arguments"] = call.get("arguments", "") + reading.text(piece, "function", "arguments")
+    call["type"] = reading.text(piece, "type") or call.get("type", "function")
+    inner = reading.mapping(piece, "custom" if call["type"] == "custom" else "function")
+    call["name"] = reading.text(inner, "name") or call.get("name", "")
+    for member in ("arguments", "input"):
+        call[member] = call.get(member, "") + reading.text(inner, member)
 
 
 def _closed(call: dict[str, str]) -> Json:
-    function = {"name": call["name"], "arguments": call["arguments"]}
-    return {"id": call["id"], "function": function}
+    inner = {"name": call["name"], "arguments": call["arguments"], "input": call["input"]}
+    return {"id": call["id"], "type": call["type"], "function": inner, "custom": inner}

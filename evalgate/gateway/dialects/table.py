@@ -6,18 +6,31 @@ from collections.abc import Mapping
 from typing import Final
 
 from evalgate.gateway.dialects.anthropic import Anthropic
-from evalgate.gateway.dialects.dialect import Dialect
+from evalgate.gateway.dialects.dialect import NO_HEADERS, Dialect
+from evalgate.gateway.dialects.gemini import Gemini
 from evalgate.gateway.dialects.openai_chat import OpenAiChat
+from evalgate.gateway.dialects.openai_responses import OpenAiResponses
+from evalgate.gateway.dialects.passthrough import Passthrough
 
+#: In the order in which they are asked: what two of them could mean is of the first, and the
+#: last one takes whatever is left.
 DIALECTS: Final[Mapping[str, Dialect]] = {
-    dialect.name: dialect for dialect in (Anthropic(), OpenAiChat())
+    dialect.name: dialect
+    for dialect in (Anthropic(), Gemini(), OpenAiResponses(), OpenAiChat(), Passthrough())
 }
 
 
-def find_dialect(method: str, path: str) -> tuple[Dialect, str] | None:
-    """Return the dialect a request is of, and the API's own path of it."""
+def find_dialect(
+    method: str, path: str, headers: Mapping[str, str] = NO_HEADERS
+) -> tuple[Dialect, str] | None:
+    """Return the dialect a request is of, and the API's own path of it; None without a path.
+
+    Three APIs list their models at ``/v1/models``. Anthropic's is asked with the header
+    ``anthropic-version``, Gemini's with ``x-goog-api-key``; without either, and without
+    headers, it is OpenAI's. ``headers`` has names in lower case, or does not mind their case.
+    """
     for dialect in DIALECTS.values():
-        route = dialect.route(method, path)
+        route = dialect.route(method, path, headers)
         if route is not None:
             return dialect, route
     return None

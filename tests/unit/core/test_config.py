@@ -9,6 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evalgate.core.config import Config, load_config, require_config
+from evalgate.core.limits import Allowance
 from evalgate.core.pricing import FREE, Price
 from evalgate.core.schema import Source
 from evalgate.errors import UsageError
@@ -89,6 +90,18 @@ def test_every_key_is_read() -> None:
     assert config.policy.margin == 0.2
 
 
+def test_limits_and_budget_are_no_part_of_the_harness() -> None:
+    """They are read whole, and the harness's settings stay the same."""
+    more = "[limits]\nmax_turns = 9\nmax_tool_calls = 0\nmax_tokens = 500\nmax_usd = 0.5\n"
+    more += "[budget]\nusd = 0\ntokens = 900\nturns = 20\ntool_calls = 30\n"
+    config = load(SMALL + more)
+    assert config.limits == Allowance(turns=9, tool_calls=0, tokens=500, usd=0.5)
+    assert config.budget == Allowance(turns=20, tool_calls=30, tokens=900, usd=0.0)
+    assert config.settings == load(SMALL).settings
+    assert load(SMALL).limits.unlimited
+    assert load(SMALL).budget.unlimited
+
+
 @pytest.mark.parametrize("text", [SMALL, WHOLE])
 def test_both_files_say_the_same(text: str) -> None:
     """The tables mean the same in evalgate.toml and below [tool.evalgate]."""
@@ -116,6 +129,9 @@ WRONG = {
     "nan": ("[policy]\nmargin = nan\n", "policy.margin: must be a number of at least 0"),
     "inf": ("[budget]\nusd = inf\n", "budget.usd: must be a number of at least 0"),
     "negative": ("[budget]\nusd = -1\n", "budget.usd: must be a number of at least 0"),
+    "no limit": ("[limits]\nmax_turns = 0\n", "limits.max_turns: must be a whole number of at"),
+    "no money": ("[limits]\nmax_usd = 0\n", "limits.max_usd: must be a number of at least 0.0001"),
+    "half a token": ("[budget]\ntokens = 0.5\n", "budget.tokens: must be a whole number of at"),
     "no trials": ("[suite]\ntrials = 0\n", "suite.trials: must be a whole number of at least 1"),
     "half a trial": ("[suite]\ntrials = 2.5\n", "suite.trials: must be a whole number"),
     "no probability": ("[policy]\nsuite_alpha = 2\n", "policy: suite_alpha must lie between"),

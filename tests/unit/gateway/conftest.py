@@ -56,6 +56,7 @@ class Heard:
     path: str
     headers: dict[str, str]
     body: bytes
+    method: str = "POST"
 
 
 class Server(ThreadingHTTPServer):
@@ -111,9 +112,9 @@ def _handler(scripted: Scripted) -> type[BaseHTTPRequestHandler]:
 
         def do_POST(self) -> None:
             """Answer by script."""
-            body = self.rfile.read(int(self.headers["content-length"]))
+            body = self.rfile.read(int(self.headers.get("content-length", 0)))
             headers = {name.lower(): value for name, value in self.headers.items()}
-            said = scripted.next(Heard(self.path, headers, body))
+            said = scripted.next(Heard(self.path, headers, body, self.command))
             if said.before and said.gate is not None:
                 said.gate.wait(10)
             self.send_response(said.status)
@@ -126,6 +127,8 @@ def _handler(scripted: Scripted) -> type[BaseHTTPRequestHandler]:
                 self._send(said)
             except OSError:
                 self.close_connection = True
+
+        do_GET = do_DELETE = do_POST  # noqa: N815 - the names the server looks for
 
         def _send(self, said: Said) -> None:
             for number, piece in enumerate(said.pieces):

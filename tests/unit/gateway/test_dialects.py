@@ -1,4 +1,4 @@
-"""Both dialects are read the same, whether a reply comes as JSON or in pieces."""
+"""Replies are read the same, whether they come as JSON or in pieces, and whatever is in them."""
 
 from __future__ import annotations
 
@@ -10,16 +10,26 @@ from hypothesis import strategies as st
 
 from evalgate.core.trajectory import Usage
 from evalgate.gateway.dialects.table import DIALECTS, find_dialect
-from evalgate.gateway.sse import edit_stream, read_events
+from evalgate.gateway.sse import edit_stream
 
 ANTHROPIC, CHAT = DIALECTS["anthropic"], DIALECTS["openai-chat"]
-members = st.sampled_from(
-    ["type", "content", "choices", "delta", "message", "usage", "index", "tool_calls", "text"]
-) | st.sampled_from(
-    ["messages", "role", "error", "function", "content_block", "model", "arguments", "tools"]
-)
+members = st.sampled_from([
+    "type", "content", "choices", "delta", "message", "usage", "index", "tool_calls", "text",
+    "messages", "role", "error", "function", "content_block", "model", "arguments", "tools",
+    "input", "instructions", "output", "item", "response", "output_index", "item_id", "call_id",
+    "status", "candidates", "parts", "functionCall", "functionResponse", "usageMetadata",
+    "promptTokenCount", "candidatesTokenCount", "contents", "name", "id", "args", "custom",
+])  # fmt: skip
+kinds = st.sampled_from([
+    "message_start", "content_block_start", "content_block_delta", "message_delta", "error",
+    "tool_use", "tool_result", "response.created", "response.output_item.done",
+    "response.output_item.added", "response.output_text.delta",
+    "response.function_call_arguments.delta", "response.completed", "response.failed",
+    "function_call", "function_call_output", "shell_call_output", "message", "custom",
+    "additional_tools",
+])  # fmt: skip
 json_values = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5) | kinds,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(members, inner, max_size=4),
 )
 
@@ -27,30 +37,6 @@ json_values = st.recursive(
 def events(*values, ending="\n"):
     """Return a stream of JSON events."""
     return "".join(f"data: {json.dumps(value)}{ending}{ending}" for value in values).encode()
-
-
-@pytest.mark.parametrize(
-    ("method", "path", "name", "route"),
-    [
-        ("POST", "/v1/messages", "anthropic", "/v1/messages"),
-        ("POST", "/x/v1/messages", "anthropic", "/v1/messages"),
-        ("POST", "/v1/messages/count_tokens", "anthropic", "/v1/messages/count_tokens"),
-        ("POST", "/v1/chat/completions", "openai-chat", "/v1/chat/completions"),
-        ("POST", "/chat/completions", "openai-chat", "/v1/chat/completions"),
-    ],
-)
-def test_a_request_is_of_a_dialect_by_its_path(method, path, name, route):
-    """Base URLs differ, the API's own path does not."""
-    found = find_dialect(method, path)
-    assert found is not None
-    assert (found[0].name, found[1]) == (name, route)
-    assert find_dialect("GET", path) is None
-
-
-@pytest.mark.parametrize("path", ["/v1/messagesx", "/v1/messages/", "/v1/responses", ""])
-def test_other_paths_are_of_none(path):
-    """They are answered with 404."""
-    assert find_dialect("POST", path) is None
 
 
 @pytest.mark.parametrize("ending", ["\n", "\r\n", "\r"])
@@ -206,17 +192,45 @@ def test_the_parts_of_a_request():
     }
 
 
-@given(json_values, st.binary(max_size=30))
-def test_reading_is_total(value, junk):
+@given(st.lists(json_values, max_size=4), st.binary(max_size=30), st.text(max_size=30))
+def test_reading_is_total(values, junk, path):
     """Whatever a provider or an agent sends, reading it raises nothing."""
+    bodies = [
+        *(json.dumps(value).encode() for value in values),
+        json.dumps(values).encode(),
+        json.dumps(values).encode()[:-2] + junk,
+        events(*values),
+        events(*values)[:-9] + junk,
+        junk,
+        b"data:" + junk,
+    ]
     for dialect in DIALECTS.values():
-        for body in (json.dumps(value).encode(), events(value, value), junk, b"data:" + junk):
+        for body in bodies:
             dialect.read_reply(body)
             dialect.read_request(body)
+            dialect.model_of(path, body)
+    for body in bodies:
+        edit_stream(body, lambda _: [])
+    for method in ("GET", "POST"):
+        found = find_dialect(method, path)
+        assert found is None or found[1].startswith("/")
 
 
-@given(st.binary())
-def test_a_stream_without_a_find_stays_byte_for_byte(body):
-    """Line ends, comments and broken events pass as they are."""
-    assert edit_stream(body, lambda _: []) == body
-    assert isinstance(read_events(body), list)
+@pytest.mark.parametrize("name", DIALECTS)
+@pytest.mark.parametrize(
+    ("opening", "closing"),
+    [
+        ("[", "]"),
+        ('{"contents":[{"parts":[{"functionResponse":{"response":', "}}]}]}"),
+        ('{"candidates":[{"content":{"parts":[', "]}}]}"),
+        ('{"output":[{"type":"message","content":[', "]}]}"),
+    ],
+)
+def test_nesting_beyond_all_measure_is_read(name, opening, closing):
+    """Neither a parser's limit nor the stack's is an error of ours."""
+    for depth in (100, 200, 450, 600, 50_000):
+        body = (opening + '{"delta":[' * depth + "]}" * depth + closing).encode()
+        for data in (body, b"data: " + body + b"\n\n"):
+            DIALECTS[name].read_request(data)
+            DIALECTS[name].read_reply(data)
+            assert edit_stream(data, lambda _: []) == data

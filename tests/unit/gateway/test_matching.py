@@ -9,8 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.core.redaction import Redactor
+from evalgate.gateway.canonical import decode_exactly, encode
+from evalgate.gateway.cleaning import Cleaner
 from evalgate.gateway.dialects.table import DIALECTS
-from evalgate.gateway.matching import canonical, key_of, keyed
+from evalgate.gateway.matching import Keying
 
 PLACES = {"REPO": "/tmp/run/repo"}
 objects = st.dictionaries(
@@ -29,7 +31,12 @@ def key(body, dialect="anthropic", path="/v1/messages", places=PLACES):
     """Return the key of a request."""
     data = body if isinstance(body, bytes) else json.dumps(body).encode()
     spoken = DIALECTS[dialect]
-    return keyed(spoken, "POST", path, data, redactor=Redactor({}), places=places).key
+    return keying(places=places).keyed(spoken, "POST", path, data).key
+
+
+def keying(places=PLACES, **secrets):
+    """Return what gives the requests of one trial their keys."""
+    return Keying(Cleaner(redactor=Redactor(secrets), places=places))
 
 
 @given(objects, st.randoms())
@@ -89,7 +96,8 @@ def test_what_differs_never_meets(one, other):
 )
 def test_the_canonical_form(body, kept):
     """Sorted, without spaces; None for what would not survive."""
-    assert canonical(body) == kept
+    exact, value = decode_exactly(body)
+    assert (encode(value) if exact else None) == kept
 
 
 def test_only_named_members_of_the_top_are_dropped():
@@ -109,6 +117,41 @@ def test_paths_of_the_run_are_scrubbed_also_as_names():
 
 def test_method_and_path_are_part_of_the_key():
     """A count of tokens is no answer to a message."""
+    spoken = DIALECTS["anthropic"]
     paths = {key({}), key({}, path="/v1/messages/count_tokens")}
-    assert len({*paths, key_of("PUT", "/v1/messages", b"{}")}) == 3
-    assert key({}) == key_of("POST", "/v1/messages", b"{}")
+    other = keying().keyed(spoken, "PUT", "/v1/messages", b"{}")
+    assert len({*paths, other.key}) == 3
+
+
+def test_headers_and_query_count_only_as_far_as_they_say_something():
+    """The version of an API does; session ids, user agents and ``beta=true`` do not."""
+    spoken = DIALECTS["anthropic"]
+
+    def made(query=None, **headers):
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        asked = keying().keyed(spoken, "POST", "/v1/messages", b"{}", headers=named, query=query)
+        return asked.key
+
+    plain = made()
+    assert made(X_Claude_Code_Session_Id="a", User_Agent="b", Cookie="c") == plain
+    assert made({"beta": "true"}) == plain
+    assert made({"alt": "sse"}) != plain
+    assert made(Anthropic_Version="2023-06-01") != plain
+    assert made(Anthropic_Version="1") != made(anthropic_version="2")
+    noted = keying().keyed(
+        spoken, "POST", "/v1/messages", b"{}", headers={"Anthropic-Beta": "x", "X-Api-Key": "k"}
+    )
+    assert (noted.key, noted.asked) == (plain, {"anthropic-beta": "x"})
+
+
+def test_two_names_that_only_a_secret_tells_apart_lose_nothing():
+    """They become one label, and both values still count."""
+    redacting = keying(ONE="hunter2hunter2", TWO="secret99secret99")
+    spoken = DIALECTS["anthropic"]
+
+    def made(value):
+        body = json.dumps({"<secret:ONE>": 1, "hunter2hunter2": value}).encode()
+        return redacting.keyed(spoken, "POST", "/v1/messages", body)
+
+    assert made(1).key != made(2).key
+    assert b"hunter2" not in made(1).request.data

@@ -14,6 +14,7 @@ from urllib.parse import quote, urlsplit
 import pytest
 
 from evalgate.core.exchange import Ending
+from evalgate.core.limits import Allowance
 from evalgate.core.redaction import Redactor
 from evalgate.core.trajectory import ToolCall
 from evalgate.gateway.server import Mode, open_gateway
@@ -110,12 +111,10 @@ def test_an_unknown_token_is_not_found(wire, path):
 
 
 def test_other_paths_and_methods(wire):
-    """Clients probe the base; what is no model API is not found, in JSON."""
+    """Clients probe the base, and try a websocket first: neither is an exchange."""
     with wire.live() as route:
         assert wire.post(route, b"", "", method="HEAD").status == 200
         assert wire.post(route, b"", "/", method="GET").status == 200
-        assert wire.post(route, b"", "/v1/models", method="GET").json["type"] == "error"
-        assert wire.post(route, b"{}", "/v1/embeddings").status == 404
         upgrade = {"upgrade": "websocket", "connection": "Upgrade"}
         assert wire.post(route, b"", "/v1/responses", headers=upgrade, method="GET").status == 426
         assert route.witness().exchanges == ()
@@ -225,25 +224,25 @@ def test_the_limit_of_turns(wire):
     """Errors are no turns; beyond the limit a request is refused, and again in a replay."""
     wire.scripted.say(b"{}", status=400)
     wire.scripted.say(wire.message())
-    with wire.live(max_turns=2) as route:
+    with wire.live(allowed=Allowance(turns=2)) as route:
         statuses = [wire.post(route, wire.asked(str(n))).status for n in range(4)]
         witness = route.witness()
         tape = wire.sealed(route)
     assert statuses == [400, 200, 200, 400]
     assert witness.limit == "evalgate: the limit of 2 model turns is reached"
     assert witness.provider_error is None
-    for most in (2, None):
-        with wire.replay(tape, max_turns=most) as route:
+    for most in (1, 2, None):
+        with wire.replay(tape, allowed=Allowance(turns=most)) as route:
             assert [wire.post(route, wire.asked(str(n))).status for n in range(4)] == statuses
             assert route.witness() == witness
 
 
 def test_a_large_body_passes_and_a_huge_one_is_refused(wire):
-    """5 MB is a long conversation; 50 MB is a mistake, and an error in words."""
+    """5 MB is a long conversation; 65 MB is a mistake, and an error in words."""
     wire.scripted.say(wire.message())
     with wire.live() as route:
         assert wire.post(route, wire.asked("x" * 5_000_000)).status == 200
-        huge = wire.post(route, wire.asked("x" * 50_000_000))
+        huge = wire.post(route, wire.asked("x" * (65 << 20)))
         assert huge.status == 413
         assert "MiB" in huge.json["error"]["message"]
         assert wire.post(route, wire.asked()).status == 200
@@ -302,7 +301,7 @@ def test_turns_in_parallel_do_not_pass_the_limit(wire):
     """A request on its way holds its turn."""
     gate = threading.Event()
     wire.scripted.say(DELTA.format(0, "a").encode(), b"\n", content_type=STREAM, gate=gate)
-    with wire.live(max_turns=1) as route:
+    with wire.live(allowed=Allowance(turns=1)) as route:
         first = threading.Thread(target=wire.post, args=(route, wire.asked()))
         first.start()
         while not wire.scripted.heard:
@@ -434,3 +433,62 @@ def test_a_gateway_leaves_no_thread_and_no_port(wire):
         assert probe.connect_ex(("127.0.0.1", port)) != 0
     route.stop()
     assert len(route.witness().exchanges) == 1
+
+
+def test_a_list_of_models_is_asked_for_and_played(wire):
+    """With its method and query, without what could be a key; it is an exchange like any other."""
+    listed = b'{"data": [{"id": "m"}]}'
+    wire.scripted.say(listed)
+    path, headers = "/v1/models?limit=5&key=dummy", {"anthropic-version": "2023-06-01"}
+    with wire.live() as route:
+        assert wire.post(route, b"", path, method="GET", headers=headers).body == listed
+        witness = route.witness()
+        tape = wire.sealed(route)
+    (heard,) = wire.scripted.heard
+    assert (heard.method, heard.path, heard.body) == ("GET", "/v1/models?limit=5", b"")
+    assert heard.headers["x-api-key"] == wire.key
+    assert witness.trajectory.turns == 0
+    with wire.replay(tape) as route:
+        assert wire.post(route, b"", path, method="GET", headers=headers).body == listed
+        assert wire.post(route, b"", path, method="GET", headers=headers).status == 400
+
+
+def test_an_unknown_endpoint_goes_where_its_model_is(wire):
+    """By the model that its body names or, without one, to the only place there is."""
+    wire.scripted.say(b'{"data": []}')
+    with wire.live() as route:
+        named = wire.post(route, {"model": "m", "input": "x"}, "/v1/embeddings")
+        wrong = wire.post(route, {"model": "z", "input": "x"}, "/v1/embeddings")
+        only = wire.post(route, b"", "/v1/files/7?after=3", method="DELETE")
+        tape = wire.sealed(route)
+    assert (named.status, only.status) == (200, 200)
+    assert (wrong.status, "model z is not configured" in str(wrong.json)) == (400, True)
+    assert [(one.method, one.path) for one in wire.scripted.heard] == [
+        ("POST", "/v1/embeddings"),
+        ("DELETE", "/v1/files/7?after=3"),
+    ]
+    with wire.replay(tape) as route:
+        assert wire.post(route, b"", "/v1/files/7?after=3", method="DELETE").body == only.body
+
+
+def test_an_unknown_endpoint_with_several_places_to_go(wire):
+    """Nobody guesses who is meant: the models are named, and no host is."""
+    upstreams = {"m": Upstream(url=wire.scripted.url), "n": Upstream(url="http://127.0.0.1:9")}
+    with wire.open(mode=Mode.LIVE, upstreams=upstreams) as route:
+        answer = wire.post(route, b"", "/v1/files", method="GET")
+        assert answer.status == 400
+        assert "could go to several or to none: m, n" in str(answer.json)
+        assert "127.0.0.1" not in str(answer.json)
+    assert wire.scripted.heard == []
+
+
+def test_gemini_names_its_model_in_the_path(wire):
+    """It goes to that model's upstream, with the query but the key."""
+    wire.scripted.say(b'{"candidates": []}')
+    path = "/v1beta/models/m:generateContent"
+    with wire.live(key_header="x-goog-api-key") as route:
+        assert wire.post(route, {"contents": []}, f"{path}?alt=sse&key=dummy").status == 200
+        other = wire.post(route, {"contents": []}, "/v1beta/models/z:generateContent")
+    assert (other.status, "model z is not configured" in str(other.json)) == (400, True)
+    assert wire.scripted.heard[0].path == f"{path}?alt=sse"
+    assert wire.scripted.heard[0].headers["x-goog-api-key"] == wire.key

@@ -7,17 +7,37 @@ import json
 import pytest
 
 from evalgate.core.exchange import Ending, Exchange
+from evalgate.core.redaction import Redactor
 from evalgate.core.trajectory import NO_USAGE
+from evalgate.gateway.cleaning import Cleaner
+from evalgate.gateway.dialects.table import DIALECTS
+from evalgate.gateway.matching import Keying
 from evalgate.gateway.witness import witness_of
 
+PATHS = {
+    "anthropic": "/v1/messages",
+    "openai-chat": "/v1/chat/completions",
+    "openai-responses": "/v1/responses",
+    "gemini": "/v1beta/models/m:generateContent",
+}
 
-def turn(reply, *results, dialect="openai-chat", **more):
-    """Return an exchange: the tool results a request carries, and the reply."""
+
+def exchange(asked, reply, dialect="openai-chat", path=None, **more):
+    """Return an exchange of a request and a reply, given as values or bytes."""
+    keying = Keying(Cleaner(redactor=Redactor({}), places={}))
+    where = path or PATHS[dialect]
+    keyed = keying.keyed(DIALECTS[dialect], "POST", where, json.dumps(asked).encode())
+    data = reply if isinstance(reply, bytes) else json.dumps(reply).encode()
+    plain = {"status": 200, "body": data, **more}
+    return Exchange(
+        dialect=dialect, method="POST", path=where, request=keyed.request, key=keyed.key, **plain
+    )
+
+
+def turn(reply, *results, ask=None, **more):
+    """Return a chat exchange: the tool results a request carries, and the reply."""
     messages = [{"role": "tool", "tool_call_id": i, "content": text} for i, text in results]
-    path = "/v1/chat/completions" if dialect == "openai-chat" else "/v1/messages"
-    plain = {"status": 200, "body": json.dumps(reply).encode(), **more}
-    request = json.dumps({"messages": messages}).encode()
-    return Exchange(dialect=dialect, method="POST", path=path, request=request, key="k", **plain)
+    return exchange({"messages": messages, **(ask or {})}, reply, **more)
 
 
 def reply(text="", *ids, model="m-1"):
@@ -105,10 +125,7 @@ def test_models_are_named_once_in_order():
 
 def test_counting_tokens_is_no_turn():
     """It costs nothing and says nothing."""
-    count = Exchange(
-        dialect="anthropic", method="POST", path="/v1/messages/count_tokens", request=b"{}",
-        key="k", status=500, body=b"{}",
-    )  # fmt: skip
+    count = exchange({}, {}, "anthropic", "/v1/messages/count_tokens", status=500)
     witness = witness_of([count])
     assert (witness.trajectory.turns, witness.provider_error) == (0, None)
     assert len(witness.exchanges) == 1

@@ -10,15 +10,24 @@ from pathlib import Path
 import pytest
 
 from evalgate.core.identity import Conditions, TrialKey
+from evalgate.core.limits import Allowance, Tally
 from evalgate.core.task import Task
 from evalgate.core.trial import Evidence, Outcome, Signals, Trial
-from evalgate.errors import BudgetReachedError, InterruptedRunError, NotAvailableError
+from evalgate.errors import (
+    BudgetReachedError,
+    InterruptedRunError,
+    NotAvailableError,
+    UsageError,
+)
 from evalgate.runner.grade import GradingStoppedError
-from evalgate.runner.run import Job, execute
-from evalgate.runner.stage import TrialStoppedError
+from evalgate.runner.run import Job, execute, spent_before
+from evalgate.runner.stage import OverBudgetError, TrialStoppedError
 from evalgate.store.runs import RunFolder, RunStore
 
 Make = Callable[[Job, threading.Event], Trial]
+
+#: What a trial has used when the budget cuts it off.
+PENNY = Tally(usd=0.01)
 
 
 def trial_of(job: Job, cost: float | None = 0.0) -> Trial:
@@ -27,7 +36,7 @@ def trial_of(job: Job, cost: float | None = 0.0) -> Trial:
         task=job.task.id,
         key=TrialKey(task_digest="d", fingerprint="f", series="main", n=job.n),
         outcome=Outcome.PASSED,
-        signals=Signals(cost_usd=cost),
+        signals=Signals(cost_usd=cost, input_tokens=1, output_tokens=1),
         conditions=Conditions(sandbox="process", agent=""),
         evidence=Evidence.MEASURED,
     )
@@ -67,9 +76,23 @@ def jobs(task: Callable[..., Task]) -> list[Job]:
 def go(
     jobs: list[Job], make: Make, run: RunFolder, *, workers: int = 1, max_usd: float | None = None
 ) -> tuple[tuple[Trial, ...], Told]:
-    """Make the trials and listen."""
+    """Make the trials and listen; what each costs is reported as the wire does it."""
     told = Told()
-    trials = execute(jobs, make, run, workers=workers, max_usd=max_usd, listener=told)
+    spending = spent_before(run, Allowance(usd=max_usd))
+
+    def reporting(job: Job, stop: threading.Event) -> Trial:
+        account = spending.open()
+        try:
+            trial = make(job, stop)
+        except OverBudgetError:
+            account.report(PENNY, known=PENNY)
+            raise
+        cost = Tally(usd=trial.signals.cost_usd)
+        account.report(cost, known=cost.known)
+        account.keep()
+        return trial
+
+    trials = execute(jobs, reporting, run, workers=workers, spending=spending, listener=told)
     return trials, told
 
 
@@ -137,6 +160,37 @@ def test_an_unknown_cost_uses_up_every_budget(jobs: list[Job], run: RunFolder) -
     assert len(run.trials) == 1
     trials, _ = go(jobs, lambda job, _: trial_of(job, None), run)
     assert names(trials) == ALL
+
+
+def test_a_trial_that_the_budget_cut_off_is_made_again(jobs: list[Job], run: RunFolder) -> None:
+    """It leaves no trial, and what it used is not spent twice; a larger budget goes on."""
+
+    def make(job: Job, _stop: threading.Event) -> Trial:
+        if job is jobs[2]:
+            raise OverBudgetError
+        return trial_of(job, 0.4)
+
+    with pytest.raises(BudgetReachedError) as caught:
+        go(jobs, make, run, max_usd=5.0)
+    assert caught.value.exit_code == 8
+    assert len(run.trials) == 2
+    assert run.info["lost"]["usd"] == 0.01
+    for _ in range(2):
+        with pytest.raises(BudgetReachedError):
+            go(jobs, make, run, max_usd=5.0)
+    assert run.info["lost"]["usd"] == pytest.approx(0.03)
+    with pytest.raises(BudgetReachedError, match="used up after 2 of 6"):
+        go(jobs, lambda job, _: pytest.fail(job.task.id), run, max_usd=0.83)
+    trials, _ = go(jobs, lambda job, _: trial_of(job, 0.4), run, max_usd=5.0)
+    assert names(trials) == ALL
+
+
+@pytest.mark.parametrize("lost", [{"usd": "much"}, {"euros": 1}])
+def test_an_edited_note_of_what_was_lost_is_named(run: RunFolder, lost: dict[str, object]) -> None:
+    """Money is not counted by what somebody wrote there."""
+    run.write_info({**run.info, "lost": lost})
+    with pytest.raises(UsageError, match="lost"):
+        spent_before(run, Allowance(usd=1.0))
 
 
 @pytest.mark.parametrize("stopped", [KeyboardInterrupt, TrialStoppedError, GradingStoppedError])

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import unicodedata
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evalgate.core.files import File
+from evalgate.core.limits import Allowance
 from evalgate.core.task import CheckSpec, Limits, Task
 from evalgate.errors import NothingRanError, UsageError
 from evalgate.tasks.harbor import load_harbor_task
@@ -89,6 +91,35 @@ def test_a_task_without_a_name_is_called_as_its_folder() -> None:
     assert load("").limits == Limits()
 
 
+LIMITS = "max_tool_calls = 4\nmax_tokens = 500\nmax_usd = 0.25\n"
+
+
+def test_limits_of_a_task_are_its_own() -> None:
+    """What a task says itself, the project's limits do not change, and neither its digest."""
+    task = load(TOML + "max_turns = 3\n" + LIMITS)
+    assert task.limits == Limits(max_turns=3, max_tool_calls=4, max_tokens=500, max_usd=0.25)
+    assert task.limits.allowance == Allowance(turns=3, tool_calls=4, tokens=500, usd=0.25)
+    project = Allowance(turns=9, tool_calls=9, tokens=9, usd=9.0)
+    files = folder(TOML + "max_turns = 3\n" + LIMITS)
+    assert load_harbor_task("tasks/greet", files, project) == task
+
+
+def test_limits_of_a_project_hold_where_a_task_says_nothing() -> None:
+    """They make another task of it: what was measured without them is not comparable."""
+    plain = load()
+    assert load_harbor_task("tasks/greet", folder(), Allowance()) == plain
+    digests = {plain.digest}
+    for project in (Allowance(turns=9), Allowance(tool_calls=0), Allowance(usd=1.0)):
+        task = load_harbor_task("tasks/greet", folder(), project)
+        assert task.limits.allowance == replace(project, turns=project.turns or 15)
+        digests.add(task.digest)
+        (loaded,) = load_suite(suite(x="greet"), project)
+        assert loaded.limits == task.limits
+    assert len(digests) == 4
+    default = load_harbor_task("tasks/greet", folder(), Allowance(turns=15))
+    assert default.digest == plain.digest, "the same limit, whoever says it"
+
+
 def test_windows_line_ends_do_not_reach_the_agent() -> None:
     """The instruction is the same on every machine."""
     assert load(instruction_dot_md="a\r\nb\r\n").instruction == "a\nb\n"
@@ -110,6 +141,15 @@ WRONG = {
         "tasks/greet/task.toml:2: verifier.environment_mode: must be one of separate",
     ),
     "no turns": (TOML + "max_turns = 0\n", "tasks/greet/task.toml:9: metadata.evalgate.max_turns"),
+    "no tokens": (TOML + "max_tokens = 0\n", "tasks/greet/task.toml:9: metadata.evalgate.max_tok"),
+    "half a call": (
+        TOML + "max_tool_calls = 0.5\n",
+        "tasks/greet/task.toml:9: metadata.evalgate.max_tool",
+    ),
+    "no money": (
+        TOML + "max_usd = 0\n",
+        "tasks/greet/task.toml:9: metadata.evalgate.max_usd: must",
+    ),
     "outside": (
         TOML.replace("a.py", "../a.py"),
         "tasks/greet/task.toml:8: metadata.evalgate.expected_files: '../a.py' leaves",

@@ -1,0 +1,122 @@
+"""`evalgate cassette export`: exchanges for other tools, and recordings that were put aside."""
+
+from __future__ import annotations
+
+import base64
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from evalgate.commands.cassettes.answer import Answer
+from evalgate.commands.cassettes.finding import Named, find_cassette, shelved
+from evalgate.commands.cassettes.har import har_of
+from evalgate.commands.cassettes.retention import kept_files
+from evalgate.commands.project import Project, State, open_state
+from evalgate.commands.recordings import place_of
+from evalgate.commands.run import subject_of
+from evalgate.core.exchange import Exchange
+from evalgate.core.files import is_safe_path
+from evalgate.core.json import Json
+from evalgate.errors import UsageError
+from evalgate.gateway.canonical import decode_exactly
+from evalgate.runner.recorded import load_recorded
+from evalgate.store.disk import write_whole
+
+#: Written to stdout; any other word is a folder to which the cassettes themselves are copied.
+FORMATS: Final = ("har", "jsonl")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExportOptions:
+    """What the command line says; ``ref`` names a ref to take from instead of a state."""
+
+    to: str
+    directory: Path
+    cassettes: Sequence[str] = ()
+    rev: str | None = None
+    ref: str | None = None
+
+
+def export_cassettes(project: Project, options: ExportOptions) -> Answer:
+    """Export the named cassettes, all of a state by default, or all that a ref keeps."""
+    if options.ref is not None:
+        return _from_ref(project, options, options.ref)
+    with open_state(project, subject_of(options.rev)) as state:
+        found = _found(state, options)
+    if options.to == "har":
+        value = har_of([(one.name, one.tape) for one in found])
+        return Answer(text=json.dumps(value, ensure_ascii=False, indent=1), value=value)
+    if options.to == "jsonl":
+        lines = [
+            _line(one.name, number, exchange)
+            for one in found
+            for number, exchange in enumerate(one.tape.exchanges)
+        ]
+        text = "\n".join(json.dumps(line, ensure_ascii=False) for line in lines)
+        return Answer(text=text, value={"exchanges": [*lines]})
+    copies = {place_of(load_recorded(one.data, name=one.name)): one.data for one in found}
+    return _copied(options.directory / options.to, copies)
+
+
+def _found(state: State, options: ExportOptions) -> list[Named]:
+    on_disk = options.rev is None
+    names = options.cassettes or [one.name for one in shelved(state) if one.short]
+    if not names:
+        message = f"there is no recording in {state.shelf.name}"
+        raise UsageError(message, hint="record one: evalgate run --record")
+    # Names of the shelf are found on it, wherever the command was called.
+    look = on_disk and bool(options.cassettes)
+    return [find_cassette(state, n, directory=options.directory, on_disk=look) for n in names]
+
+
+def _from_ref(project: Project, options: ExportOptions, ref: str) -> Answer:
+    if options.to in FORMATS or options.cassettes:
+        message = "--from-ref copies all recordings of a ref to a folder"
+        raise UsageError(message, hint="name the folder with --to, then export from it")
+    files = {path: file.data for path, file in kept_files(project, ref).items()}
+    return _copied(options.directory / options.to, files)
+
+
+def _copied(folder: Path, files: Mapping[str, bytes]) -> Answer:
+    for path, data in files.items():
+        if not is_safe_path(path):
+            raise UsageError(f"{path!r} leaves the folder", hint="the ref was made by another tool")
+        write_whole(folder / path, data)
+    value: dict[str, Json] = {"folder": str(folder), "written": [*sorted(files)]}
+    return Answer(text=f"{len(files)} recording(s) written to {folder}", value=value)
+
+
+def _line(name: str, number: int, one: Exchange) -> dict[str, Json]:
+    return {
+        "cassette": name,
+        "exchange": number,
+        "dialect": one.dialect,
+        "began": one.began,
+        "seconds": one.seconds,
+        "request": {
+            "method": one.method,
+            "path": one.path,
+            "query": one.query,
+            "headers": dict(one.asked),
+            "body": _body(one.request.data),
+        },
+        "response": {
+            "status": one.status,
+            "ending": str(one.ending),
+            "headers": dict(one.headers),
+            "body": _body(one.body),
+        },
+    }
+
+
+def _body(data: bytes) -> Json:
+    """Return a body as JSON where that loses nothing, else as text, else as base64."""
+    exact, value = decode_exactly(data)
+    if exact and isinstance(value, dict | list):
+        return value
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        return {"base64": base64.b64encode(data).decode()}

@@ -1,0 +1,115 @@
+"""Cassettes found: all that lie on a project's shelf, or the one that somebody names."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalgate.commands.project import State
+from evalgate.commands.recordings import FOLDER
+from evalgate.core.identity import storage_key
+from evalgate.errors import UsageError
+from evalgate.gateway.cassette import CassetteFile, load_cassette
+from evalgate.gateway.dialects.table import DIALECTS
+from evalgate.gateway.journal import load_journal
+from evalgate.runner.recorded import RecordedTrial, load_recorded
+
+_LIST = "evalgate cassette list names what there is"
+_PLACE = re.compile(rf"({FOLDER.pattern})/([^/]+)/([1-9][0-9]*)\.json")
+_JOURNAL = b'{"kind":"evalgate journal"'
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Shelved:
+    """A file on the shelf: ``path`` below it, ``name`` for people, what it holds.
+
+    ``short`` is the folder of its harness, ``key`` that of its task, ``n`` its number; all are
+    empty, and 0, where no recording should lie.
+    """
+
+    path: str
+    name: str
+    data: bytes
+    short: str = ""
+    key: str = ""
+    n: int = 0
+
+    def load(self) -> RecordedTrial:
+        """Read it; UsageError when it is damaged."""
+        return load_recorded(self.data, name=self.name)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Named:
+    """A cassette that somebody named; ``whole`` is False for the journal of a broken recording."""
+
+    name: str
+    data: bytes
+    tape: CassetteFile
+    whole: bool = True
+
+
+def shelved(state: State) -> list[Shelved]:
+    """Return every file on the shelf, in order of harness, task and number."""
+    shelf = state.shelf
+    found = []
+    for path, file in shelf.read(state.view).items():
+        place = _PLACE.fullmatch(path)
+        short, key, n = (place[1], place[2], int(place[3])) if place else ("", "", 0)
+        name = f"{shelf.name}/{path}"
+        one = Shelved(path=path, name=name, data=file.data, short=short, key=key, n=n)
+        found.append(one)
+    return sorted(found, key=lambda one: (one.short, one.key, one.n, one.path))
+
+
+def find_cassette(state: State, asked: str, *, directory: Path, on_disk: bool) -> Named:
+    """Return the cassette named by a path, or by ``TASK`` or ``TASK:N``.
+
+    A path is relative to ``directory`` when it lies ``on_disk``, else to the project. A task's
+    is that of the state's own harness; of another one only when no second one was recorded.
+    UsageError when there is none, or more than one harness has it.
+    """
+    if on_disk and (directory / asked).is_file():
+        return _named(asked, (directory / asked).read_bytes())
+    all_ = [one for one in shelved(state) if one.short]
+    for one in all_:
+        if one.name == asked:
+            return _named(one.name, one.data)
+    task, _, number = asked.rpartition(":")
+    if not number.isdecimal() or not task:
+        task, number = asked, ""
+    key = storage_key(task)
+    numbers = {int(number)} if number else {one.n for one in all_}
+    having = [one for one in all_ if one.key == key and one.n in numbers]
+    shorts = sorted({one.short for one in having})
+    own = state.fingerprint.digest[:12]
+    if own not in shorts and len(shorts) > 1:
+        message = f"{asked} was recorded of {', '.join(shorts)}, and not of this harness ({own})"
+        raise UsageError(message, hint="name the file, or the revision with --rev")
+    short = own if own in shorts else "".join(shorts)
+    for one in having:
+        if one.short == short:
+            return _named(one.name, one.data)
+    raise UsageError(f"there is no recording {asked!r}", hint=_near(asked, state, all_))
+
+
+def _named(name: str, data: bytes) -> Named:
+    if data.startswith(_JOURNAL):
+        return Named(name=name, data=data, tape=load_journal(data, name=name), whole=False)
+    tape = load_cassette(data, name=name)
+    unknown = sorted({one.dialect for one in tape.exchanges} - DIALECTS.keys())
+    if unknown:
+        message = f"{name} speaks {unknown[0]}, a dialect that is not known here"
+        raise UsageError(message, hint="install a newer evalgate")
+    return Named(name=name, data=data, tape=tape)
+
+
+def _near(asked: str, state: State, all_: Sequence[Shelved]) -> str:
+    if not all_:
+        return "nothing is recorded yet: evalgate run --record"
+    names = [task.id for task in state.tasks]
+    near = difflib.get_close_matches(asked.partition(":")[0], names, n=1)
+    return f"did you mean {near[0]}? {_LIST}" if near else _LIST

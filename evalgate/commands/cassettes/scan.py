@@ -1,0 +1,112 @@
+"""`evalgate cassette scan`: does anything that is stored hold a secret? For CI."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalgate.commands.cassettes.answer import Answer
+from evalgate.commands.cassettes.leaks import Leak, scan_file
+from evalgate.commands.project import Project, State, open_state
+from evalgate.commands.run import subject_of
+from evalgate.core.json import Json
+from evalgate.core.redaction import Redactor, known_secrets
+from evalgate.errors import ExitCode, UsageError
+
+_BASELINES = "baselines"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScanOptions:
+    """What the command line says: files and folders on disk, or all that a state stores."""
+
+    paths: Sequence[Path] = ()
+    directory: Path = Path()
+    rev: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Stored:
+    """A file to look through; ``cassette`` tells that it should be one."""
+
+    name: str
+    data: bytes
+    cassette: bool
+
+
+def scan_cassettes(project: Project, options: ScanOptions) -> Answer:
+    """Look for known keys and for those of well-known providers; exit 6 when one is found.
+
+    Without paths these are the recordings, the baselines and the ledger: as they are on disk,
+    ignored files among them, or as they are in a revision.
+    """
+    with open_state(project, subject_of(options.rev)) as state:
+        redactor = Redactor(_secrets(state, os.environ))
+        files, leaks, unreadable = 0, list[Leak](), list[str]()
+        for one in _stored(state, options):
+            found = scan_file(one.data, name=one.name, redactor=redactor, cassette=one.cassette)
+            files += 1
+            leaks += found.leaks
+            unreadable += [found.unreadable] if found.unreadable else []
+    value: dict[str, Json] = {
+        "files": files,
+        "leaks": [leak.to_json() for leak in leaks],
+        "unreadable": [*unreadable],
+    }
+    lines = [leak.line for leak in leaks]
+    lines += [f"{said}: scanned as bytes" for said in unreadable]
+    lines.append(f"{files} file(s) scanned, {_count(leaks)}")
+    if leaks:
+        lines.append("change the keys that were found: they are in the history of git as well")
+    code = ExitCode.VOID if leaks else ExitCode.OK
+    return Answer(text="\n".join(lines), value=value, code=code)
+
+
+def _count(leaks: Sequence[Leak]) -> str:
+    places = len(leaks)
+    return (
+        f"{places} secret(s) in {len({one.file for one in leaks})} of them" if places else "clean"
+    )
+
+
+def _secrets(state: State, environ: Mapping[str, str]) -> dict[str, str]:
+    named = {m.key_env: environ.get(m.key_env, "") for m in state.config.models.values()}
+    return {**known_secrets(environ), **{name: key for name, key in named.items() if key}}
+
+
+def _stored(state: State, options: ScanOptions) -> Iterator[_Stored]:
+    if options.paths:
+        for path in options.paths:
+            yield from _given(options.directory / path)
+        return
+    shelf, project = state.shelf, state.project
+    if options.rev is None:
+        baselines = dict(_files(project.root / _BASELINES))
+        recordings = dict(_files(shelf.folder))
+    else:
+        tree = state.view.read_prefix(project.within(_BASELINES))
+        baselines = {path: file.data for path, file in tree.items()}
+        recordings = {path: file.data for path, file in shelf.read(state.view).items()}
+    for name, data in recordings.items():
+        yield _Stored(name=f"{shelf.name}/{name}", data=data, cassette=name.endswith(".json"))
+    for name, data in baselines.items():
+        yield _Stored(name=f"{_BASELINES}/{name}", data=data, cassette=False)
+
+
+def _given(path: Path) -> Iterator[_Stored]:
+    if path.is_file():
+        json = path.suffix == ".json"
+        yield _Stored(name=str(path), data=path.read_bytes(), cassette=json)
+    elif path.is_dir():
+        for inner, data in _files(path):
+            yield _Stored(name=f"{path}/{inner}", data=data, cassette=inner.endswith(".json"))
+    else:
+        raise UsageError(f"{path} does not exist", hint="name files or folders to scan")
+
+
+def _files(folder: Path) -> Iterator[tuple[str, bytes]]:
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and not path.is_symlink():
+            yield path.relative_to(folder).as_posix(), path.read_bytes()

@@ -1,0 +1,129 @@
+"""`evalgate cassette show`: one cassette in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from evalgate.commands.cassettes.answer import Answer, bytes_text
+from evalgate.commands.cassettes.exchanges import HEADINGS, lines_of, one_exchange
+from evalgate.commands.cassettes.finding import Named, find_cassette
+from evalgate.commands.project import Project, State, open_state
+from evalgate.commands.run import subject_of
+from evalgate.commands.tables import render_rows
+from evalgate.core.exchange import Exchange
+from evalgate.core.json import Json
+from evalgate.core.scrubs import SCRUBS, Scrub
+from evalgate.gateway.dialects.table import DIALECTS
+from evalgate.gateway.reading import mapping
+from evalgate.gateway.rescrubbing import recorded_rules
+
+#: What is counted beside the rules of the table.
+_BESIDE = {
+    "places": "the run's own paths differ from run to run",
+    "secrets": "a cassette holds no key",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShowOptions:
+    """What the command line says: which cassette, of which state, one exchange or all."""
+
+    cassette: str
+    directory: Path
+    rev: str | None = None
+    exchange: int | None = None
+
+
+def show_cassette(project: Project, options: ShowOptions) -> Answer:
+    """Show a cassette's header, what was scrubbed, and its exchanges; or one exchange in full."""
+    with open_state(project, subject_of(options.rev)) as state:
+        named = find_cassette(
+            state, options.cassette, directory=options.directory, on_disk=options.rev is None
+        )
+        if options.exchange is not None:
+            text, value = one_exchange(named.tape.exchanges, options.exchange)
+            return Answer(text=text, value={"cassette": named.name, **value})
+        return _whole(named, state)
+
+
+def _whole(named: Named, state: State) -> Answer:
+    lines = lines_of(named.tape.exchanges)
+    scrubs = _scrubs(named, state.config.cassettes.scrubs)
+    drops = _drops(named.tape.exchanges)
+    value: dict[str, Json] = {
+        "cassette": named.name,
+        "bytes": len(named.data),
+        "sha256": named.tape.digest,
+        "sealed": named.whole,
+        "header": named.tape.header,
+        "measured": mapping(named.tape.record, "measured"),
+        "same_rules": recorded_rules(named.tape.header) == state.config.cassettes.rules,
+        "scrubs": [*scrubs],
+        "drops": [*drops],
+        "exchanges": [line.to_json() for line in lines],
+    }
+    text = [*_header(named), "", "scrubbed before requests are matched:"]
+    cells = [(_s(s, "rule"), _s(s, "dialect"), _s(s, "hits"), _s(s, "reason")) for s in scrubs]
+    text.append(render_rows([("rule", "dialect", "hits", "reason"), *cells]))
+    if named.whole and not value["same_rules"]:
+        text.append("recorded under other rules than those of today: a replay scrubs it again")
+    if drops:
+        text += ["", "left out of requests:"]
+        text.append(
+            render_rows([(_s(d, "dialect"), _s(d, "member"), _s(d, "reason")) for d in drops])
+        )
+    rows = [line.row() for line in lines]
+    text += ["", render_rows([HEADINGS, *rows]) if rows else "no exchange was recorded"]
+    return Answer(text="\n".join(text), value=value)
+
+
+def _header(named: Named) -> list[str]:
+    if not named.whole:
+        task = _s(named.tape.header, "task")
+        of = f" of task {task} #{_s(named.tape.header, 'n')}" if task else ""
+        return [f"{named.name}: the journal{of}; the recording was broken off and not sealed"]
+    header, conditions = named.tape.header, mapping(named.tape.header, "conditions")
+    models = conditions.get("models")
+    served = ", ".join(map(str, models)) if isinstance(models, list) and models else "no model"
+    agent = mapping(named.tape.record, "agent")
+    measured = mapping(named.tape.record, "measured")
+    outcome = ": ".join(filter(None, (_s(measured, "outcome"), _s(measured, "reason"))))
+    return [
+        f"{named.name}, {bytes_text(len(named.data))}",
+        f"task {_s(header, 'task')} #{_s(header, 'n')} of the harness "
+        f"{_s(header, 'fingerprint')[:12]}, recording {_s(header, 'recording')} "
+        f"of {_s(header, 'recorded')}",
+        f"{outcome or 'no outcome'}; the agent {_s(agent, 'status')} "
+        f"after {_s(agent, 'seconds')} s",
+        f"served by {served}, in the sandbox {_s(conditions, 'sandbox')}",
+    ]
+
+
+def _scrubs(named: Named, rules: Sequence[Scrub]) -> list[dict[str, Json]]:
+    hits = mapping(named.tape.header, "scrubs", "hits")
+    known = {rule.name: rule for rule in (*SCRUBS, *rules)}
+    names = dict.fromkeys((*(rule.name for rule in rules), *hits, *_BESIDE))
+    found: list[dict[str, Json]] = []
+    for name in names:
+        rule = known.get(name)
+        reason = rule.reason if rule else _BESIDE.get(name, "a rule that is no longer configured")
+        dialects = ", ".join(sorted(rule.dialects)) if rule else ""
+        row = {"rule": name, "dialect": dialects or "any", "hits": hits.get(name, 0)}
+        found.append({**row, "reason": reason})
+    return found
+
+
+def _drops(exchanges: Sequence[Exchange]) -> list[dict[str, Json]]:
+    return [
+        {"dialect": name, "member": ".".join(drop.path), "reason": drop.reason}
+        for name in dict.fromkeys(one.dialect for one in exchanges)
+        if name in DIALECTS
+        for drop in DIALECTS[name].drops
+    ]
+
+
+def _s(value: Json, key: str) -> str:
+    found = mapping(value).get(key)
+    return "" if found is None else str(found)

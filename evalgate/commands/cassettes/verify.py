@@ -1,0 +1,160 @@
+"""`evalgate cassette verify`: is every recording whole, in its place, and of today's tasks?"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from evalgate.commands.cassettes.answer import Answer
+from evalgate.commands.cassettes.finding import Shelved, shelved
+from evalgate.commands.cassettes.retention import kept_recordings
+from evalgate.commands.project import Project, State, open_state
+from evalgate.commands.recordings import place_of
+from evalgate.commands.run import subject_of
+from evalgate.core.claim import Claim
+from evalgate.core.decision import worst
+from evalgate.core.exchange import Ending, Exchange
+from evalgate.core.json import Json
+from evalgate.errors import ExitCode, NothingRanError, UsageError
+from evalgate.gateway.dialects.table import DIALECTS
+from evalgate.gateway.matching import FORMAT
+from evalgate.gateway.reading import member
+from evalgate.gateway.rescrubbing import recorded_rules
+from evalgate.gateway.witness import read_reply
+from evalgate.runner.recorded import RecordedTrial
+
+_FIRST_ERROR = 400
+
+
+@dataclass(slots=True)
+class _Findings:
+    """What is wrong (exit 6), what is out of date (exit 7), and what is merely worth a line."""
+
+    wrong: list[str] = field(default_factory=list)
+    stale: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    proven: int = 0
+    unproven: int = 0
+
+
+def verify_cassettes(project: Project, rev: str | None) -> Answer:
+    """Check all recordings of a state.
+
+    Exit 6 when one is damaged, lies where it does not belong, can not be read by its dialect, or
+    is not what a baseline says it is; exit 7 when one is of a task that is no longer like that;
+    NothingRanError when there is none.
+    """
+    found = _Findings()
+    with open_state(project, subject_of(rev)) as state:
+        files = shelved(state)
+        if not files:
+            message = f"there is no recording in {state.shelf.name}"
+            raise NothingRanError(message, hint="record one: evalgate run --record")
+        trials = _trials(files, state, found)
+        _baselines(state, trials, found)
+    codes = [*[ExitCode.VOID] * bool(found.wrong), *[ExitCode.DIVERGED] * bool(found.stale)]
+    code = worst(codes)
+    value: dict[str, Json] = {
+        "files": len(files),
+        "whole": len(trials),
+        "wrong": [*found.wrong],
+        "stale": [*found.stale],
+        "notes": [*found.notes],
+        "baseline_rows": {"proven": found.proven, "unproven": found.unproven},
+        "exit_code": int(code),
+    }
+    lines = [
+        *(f"wrong: {said}" for said in found.wrong),
+        *(f"stale: {said}" for said in found.stale),
+        *(f"note: {said}" for said in found.notes),
+        f"{len(trials)} of {len(files)} recordings are whole; "
+        f"{found.proven} numbers of baselines are proven by them, {found.unproven} are not",
+    ]
+    return Answer(text="\n".join(lines), value=value, code=code)
+
+
+def _trials(files: Sequence[Shelved], state: State, found: _Findings) -> list[RecordedTrial]:
+    tasks = {task.id: task.digest for task in state.tasks}
+    rules = state.config.cassettes.rules
+    trials, other_rules, other_keys = [], 0, 0
+    for one in files:
+        if not one.short:
+            found.wrong.append(f"{one.name}: no recording belongs there")
+            continue
+        try:
+            trial = one.load()
+        except UsageError as error:
+            found.wrong.append(error.message)
+            continue
+        trials.append(trial)
+        found.wrong += [f"{one.name}: {said}" for said in _problems(one, trial)]
+        if trial.task not in tasks:
+            found.stale.append(f"{one.name}: there is no task {trial.task}")
+        elif tasks[trial.task] != trial.task_digest:
+            found.stale.append(f"{one.name}: of another version of the task {trial.task}")
+        other_rules += recorded_rules(trial.tape.header) != rules
+        other_keys += member(trial.tape.header, "scrubs", "keys") != FORMAT
+    if other_rules:
+        found.notes.append(f"{other_rules} recorded under other scrub rules: scrubbed again")
+    if other_keys:
+        found.notes.append(f"{other_keys} recorded with older keys: keyed anew")
+    return trials
+
+
+def _problems(one: Shelved, trial: RecordedTrial) -> Iterator[str]:
+    if one.path != place_of(trial):
+        yield f"is the recording of {trial.task} #{trial.n} of {trial.fingerprint[:12]}"
+    if Claim.from_json(trial.claim.to_json()) != trial.claim:
+        yield "its claim does not read as it is written"
+    if trial.claim.to_json() != _plain(trial.tape.claim):
+        yield "its claim is not written as claims are"
+    for number, exchange in enumerate(trial.tape.exchanges):
+        said = _unread(exchange)
+        if said:
+            yield f"exchange {number}: {said}"
+
+
+def _plain(claim: Mapping[str, Json]) -> dict[str, Json]:
+    return dict(claim)
+
+
+def _unread(exchange: Exchange) -> str:
+    dialect = DIALECTS.get(exchange.dialect)
+    if dialect is None:
+        return f"there is no dialect {exchange.dialect}"
+    whole = exchange.ending is Ending.COMPLETE and 0 < exchange.status < _FIRST_ERROR
+    if not whole or not dialect.is_turn(exchange.path):
+        return ""
+    reply = read_reply(exchange)
+    return "" if reply.finished or reply.error else f"{exchange.dialect} can not read its reply"
+
+
+def _baselines(state: State, trials: Sequence[RecordedTrial], found: _Findings) -> None:
+    """Look for the recording that each number of a baseline names.
+
+    Only of harnesses whose recordings are here: a baseline outlives its recordings.
+    """
+    digests = {one.tape.digest for one in trials}
+    places = {(one.fingerprint, one.task, one.n): one for one in trials}
+    here = {one.fingerprint for one in trials}
+    for baseline in state.baselines():
+        print_ = baseline.sample.fingerprint
+        if print_ not in here:
+            continue
+        name = f"baselines/{baseline.filename}"
+        kept = kept_recordings(state.project, print_)
+        elsewhere: Counter[str] = Counter()
+        for task in baseline.sample.tasks.values():
+            for row in (row for row in task.rows if row.cassette):
+                there = places.get((print_, task.task, row.n))
+                if row.cassette in digests:
+                    found.proven += 1
+                elif there and there.recording <= baseline.provenance.recordings:
+                    found.wrong.append(f"{name}: {task.task} #{row.n} is not what it names")
+                else:
+                    ref = kept.get(row.cassette)
+                    aside = "not on the shelf" if there is None else "recorded anew since"
+                    elsewhere[f"its proof is kept in {ref}" if ref else aside] += 1
+        found.unproven += elsewhere.total()
+        found.notes += [f"{name}: {count} number(s): {why}" for why, count in elsewhere.items()]

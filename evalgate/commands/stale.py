@@ -1,0 +1,104 @@
+"""`evalgate replay --allow-stale PART`: does an edited harness still run? Nothing is measured.
+
+The agent of today runs against recordings of another harness, which differs in the named parts
+only. Its requests are answered by what stands at their place in the conversation.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Mapping, Sequence
+
+from evalgate.commands.cassettes.finding import Shelved, shelved
+from evalgate.commands.console import Console
+from evalgate.commands.project import State
+from evalgate.commands.trials import Report, announce
+from evalgate.core.harness import Harness
+from evalgate.core.task import Task
+from evalgate.errors import DivergedError, ExitCode, UsageError
+from evalgate.runner.bench import Bench
+from evalgate.runner.recorded import RecordedTrial
+from evalgate.runner.trial import plumbing_trial
+from evalgate.wiring import Kind, Setup, open_bench
+
+
+def replay_stale(
+    state: State, tasks: Sequence[Task], allowed: Sequence[str], console: Console
+) -> Report:
+    """Run one recorded trial a task; exit 7 when one of them is broken or can not be tried.
+
+    UsageError for a part that the harness does not have, DivergedError when every recording
+    differs in more than the allowed parts.
+    """
+    harness = state.harness
+    unknown = [part for part in allowed if part not in harness.parts]
+    if unknown:
+        message = f"--allow-stale {unknown[0]}: the harness has no such part"
+        raise UsageError(message, hint=f"one of {', '.join(sorted(harness.parts))}")
+    recorded, differing = _choose(harness, shelved(state), set(allowed))
+    setup = Setup(kind=Kind.REPLAY, harness=harness, tasks=tasks, sandbox=state.config.sandbox)
+    parts = ", ".join(differing) or "nothing"
+    console.warn(f"stale: recordings of another harness (other: {parts}); nothing is measured")
+    with open_bench(setup, os.environ) as bench:
+        announce(bench.provider, Kind.REPLAY, console)
+        told = {task.id: _tried(bench, task, recorded) for task in tasks}
+    broken = [task for task, trouble in told.items() if trouble]
+    lines = [
+        f"stale ({parts}): {task}: {trouble or 'runs'}: nothing measured"
+        for task, trouble in told.items()
+    ]
+    closing = (
+        f"stale ({parts}): {len(told) - len(broken)} of {len(told)} tasks run against recordings "
+        "of another harness; nothing measured"
+    )
+    code = ExitCode.DIVERGED if broken else ExitCode.OK
+    return Report(exit_code=code, problems=tuple(lines), closing=closing)
+
+
+def _tried(bench: Bench, task: Task, recorded: Mapping[str, RecordedTrial]) -> str:
+    one = recorded.get(task.id)
+    if one is None:
+        return "was never recorded"
+    return plumbing_trial(bench, task, one.tape, threading.Event()) or ""
+
+
+def _choose(
+    harness: Harness, files: Sequence[Shelved], allowed: set[str]
+) -> tuple[dict[str, RecordedTrial], list[str]]:
+    """Return the first trial of each task of the newest set that may be used, and its parts."""
+    sets: dict[str, list[Shelved]] = {}
+    for file in files:
+        if file.short and file.short != harness.short:
+            sets.setdefault(file.short, []).append(file)
+    if not sets:
+        message = "there are no recordings of another harness"
+        raise DivergedError(message, hint="record this one: evalgate run --record")
+    fitting: list[tuple[str, str, list[str]]] = []
+    refused: list[tuple[str, str, list[str]]] = []
+    for short, many in sets.items():
+        first = many[0].load()
+        parts = _other_parts(first, harness)
+        (fitting if set(parts) <= allowed else refused).append((_date(first), short, parts))
+    if not fitting:
+        _, short, parts = max(refused)
+        message = f"the recordings of {short} differ in more: {', '.join(parts)}"
+        hint = " ".join(f"--allow-stale {part}" for part in parts)
+        raise DivergedError(message, hint=f"allow it with {hint}, or record this harness")
+    _, short, parts = max(fitting)
+    firsts: dict[str, RecordedTrial] = {}
+    for file in sets[short]:
+        one = file.load()
+        firsts.setdefault(one.task, one)
+    return firsts, parts
+
+
+def _other_parts(recorded: RecordedTrial, harness: Harness) -> list[str]:
+    then = recorded.tape.header.get("parts")
+    before = then if isinstance(then, Mapping) else {}
+    names = {*before, *harness.parts}
+    return sorted(name for name in names if before.get(name) != harness.parts.get(name))
+
+
+def _date(recorded: RecordedTrial) -> str:
+    return str(recorded.tape.header.get("recorded", ""))

@@ -1,0 +1,117 @@
+"""The table ``[cassettes]``: where recordings lie, and what is scrubbed before requests match."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from evalgate.core.schema import Reader
+from evalgate.core.scrubs import SCRUBS, Scrub, scrubs_digest, usual_scrubs
+
+#: The folder that holds recordings when nobody says otherwise.
+USUAL_PATH: Final = "cassettes"
+
+#: The counts of what no rule did are shown under these names.
+_TAKEN: Final = frozenset({"places", "secrets"})
+_DIALECTS: Final = ("", "anthropic", "gemini", "openai-chat", "openai-responses", "passthrough")
+_NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CassettesSpec:
+    """Where recordings lie (relative to the project, or absolute), and the scrub rules in order."""
+
+    path: str = USUAL_PATH
+    scrubs: tuple[Scrub, ...] = field(default_factory=usual_scrubs)
+
+    @property
+    def rules(self) -> str:
+        """The version (12 hex) of the rules: equal rules give equal keys."""
+        return scrubs_digest(self.scrubs)
+
+
+def read_cassettes(table: Reader) -> CassettesSpec:
+    """Read the table; UsageError naming file, line and key of what is wrong."""
+    path = table.text("path", USUAL_PATH)
+    if not path.strip("/. ") or "\0" in path:
+        raise table.error(f"must name a folder, not {path!r}", "path")
+    without, also = table.texts("without", []), table.texts("also", [])
+    known = {rule.name for rule in SCRUBS}
+    for key, names in (("without", without), ("also", also)):
+        for name in names:
+            if name not in known:
+                raise table.error(f"there is no rule {name!r}", key, hint=_near(name, known))
+    both = sorted({*without} & {*also})
+    if both:
+        raise table.error(f"{both[0]!r} is asked for and left out", "also")
+    own: list[Scrub] = []
+    for inner in table.tables("scrub"):
+        own.append(_own(inner, known | _TAKEN | {rule.name for rule in own}))
+    table.done()
+    return CassettesSpec(path=path, scrubs=usual_scrubs(without=without, also=also, own=own))
+
+
+def _own(table: Reader, taken: Iterable[str]) -> Scrub:
+    name = table.text("name")
+    if not _NAME.fullmatch(name):
+        problem = f"must be a short word of a-z, 0-9 and -, not {name!r}"
+        raise table.error(problem, "name", hint='such as name = "build-number"')
+    if name in taken:
+        hint = "give it a name of its own; a usual rule is left out with without = […]"
+        raise table.error(f"there is a rule {name!r} already", "name", hint=hint)
+    replacement = table.text("replace")
+    dialect = table.choice("dialect", "", _DIALECTS)
+    rule = Scrub(
+        name=name,
+        pattern=_pattern(table),
+        replace=replacement,
+        reason=_reason(table),
+        dialects=frozenset({dialect} if dialect else ()),
+    )
+    _try(rule, table)
+    table.done()
+    return rule
+
+
+def _pattern(table: Reader) -> re.Pattern[str]:
+    text = table.text("pattern")
+    try:
+        pattern = re.compile(text)
+    except (re.error, OverflowError, RecursionError) as error:
+        hint = "a pattern is a regular expression of Python's re"
+        raise table.error(f"{text!r} is no pattern: {error}", "pattern", hint=hint) from error
+    if pattern.search(""):
+        hint = "a rule must name the words around the volatile text"
+        raise table.error(f"{text!r} also matches nothing at all", "pattern", hint=hint)
+    return pattern
+
+
+def _try(rule: Scrub, table: Reader) -> None:
+    """Refuse a replacement that fails, or that the rule itself would find and change again."""
+    try:
+        rule.pattern.sub(rule.replace, "")
+    except (re.error, IndexError) as error:
+        hint = r"\1 stands for the first group; a backslash is written \\"
+        problem = f"{rule.replace!r} can not be put in: {error}"
+        raise table.error(problem, "replace", hint=hint) from error
+    put = rule.replace
+    if "\\" not in put and rule.pattern.sub(put, put) != put:
+        hint = "recordings may be scrubbed twice, and must stay as they are: try <NAME>"
+        raise table.error(f"the pattern finds {put!r}, and would change it", "replace", hint=hint)
+
+
+def _reason(table: Reader) -> str:
+    reason = table.text("reason")
+    if not reason.strip():
+        hint = "say in a line why this text differs between runs and tells the model nothing"
+        raise table.error("must not be empty", "reason", hint=hint)
+    return reason
+
+
+def _near(name: str, known: Iterable[str]) -> str:
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1)
+    return f"did you mean {near[0]!r}?" if near else f"known rules: {', '.join(names)}"

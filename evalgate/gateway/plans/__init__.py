@@ -1,0 +1,1 @@
+"""Fault plans that come with evalgate, one TOML file each."""

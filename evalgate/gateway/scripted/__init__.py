@@ -1,0 +1,1 @@
+"""A deterministic upstream that says what a plan says, in every dialect."""

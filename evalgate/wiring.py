@@ -23,11 +23,17 @@ from evalgate.sandboxes.providers import resolve
 
 
 class Kind(StrEnum):
-    """The three ways to get trials."""
+    """The ways to get trials."""
 
     RUN = "run"
     REPLAY = "replay"
     REGRADE = "regrade"
+    TOP_UP = "top-up"
+
+    @property
+    def asks_model(self) -> bool:
+        """Tell whether a model may be asked, so that keys and upstreams are needed."""
+        return self in {Kind.RUN, Kind.TOP_UP}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +52,7 @@ def provider_for(setup: Setup) -> SandboxProvider:
     try:
         return resolve(setup.sandbox)
     except NotAvailableError:
-        if setup.kind is Kind.RUN:
+        if setup.kind.asks_model:
             raise
         return resolve("auto")
 
@@ -61,7 +67,7 @@ def open_bench(setup: Setup, environ: Mapping[str, str]) -> Iterator[Bench]:
     harness = setup.harness
     named = {m.key_env: environ.get(m.key_env, "") for m in harness.config.models.values()}
     redactor = Redactor({**known_secrets(environ), **{k: v for k, v in named.items() if v}})
-    live = setup.kind is Kind.RUN
+    live = setup.kind.asks_model
     checks = {task.id: build_checks(task) for task in setup.tasks}
     with ExitStack() as stack:
         upstreams = Upstreams()

@@ -60,6 +60,9 @@ def _models(one: Baseline) -> str:
 
 def _baseline(state: State, run: RunFolder, trials: tuple[Trial, ...]) -> Baseline:
     plan = run.info["plan"]
+    if plan["evidence"] == Evidence.TOPPED_UP:
+        message = f"run {run.id} is a replay that the model of today has topped up"
+        raise UsageError(message, hint="record the harness: evalgate run --record --again")
     if plan["evidence"] == Evidence.FAULTED:
         message = f"run {run.id} was made under faults"
         raise UsageError(message, hint="its numbers say nothing about a harness in good weather")

@@ -10,6 +10,7 @@ from evalgate.commands.faults import announce_plan, open_plan, report_faults
 from evalgate.commands.project import Project, open_state
 from evalgate.commands.recordings import Recordings, find_recordings
 from evalgate.commands.run import subject_of
+from evalgate.commands.stale import replay_stale
 from evalgate.commands.trials import (
     Finished,
     Report,
@@ -42,6 +43,9 @@ class ReplayOptions:
     run: str | None = None
     fresh: bool = True
     faults: str | None = None
+    allow_stale: Sequence[str] = ()
+    record_missing: int | None = None
+    pace: float = 0.0
 
 
 def replay(project: Project, options: ReplayOptions, console: Console) -> Report:
@@ -59,9 +63,11 @@ def replay(project: Project, options: ReplayOptions, console: Console) -> Report
             jobs = _jobs_of_run(project, options.run, harness, tasks)
         else:
             recordings = find_recordings(state, harness.fingerprint)
+            if options.allow_stale and not recordings.trials:
+                return replay_stale(state, tasks, options.allow_stale, console)
             jobs = require_jobs(recordings, tasks, harness)
         request = Request(
-            kind=options.kind,
+            kind=options.kind if options.record_missing is None else Kind.TOP_UP,
             harness=harness,
             tasks=tasks,
             jobs=jobs,
@@ -69,12 +75,17 @@ def replay(project: Project, options: ReplayOptions, console: Console) -> Report
             sandbox=state.config.sandbox,
             fresh=options.fresh,
             faults=plan,
+            missing=options.record_missing or 0,
+            pace=options.pace,
+            max_usd=state.config.budget.usd if options.record_missing is not None else None,
         )
         if plan is not None:
             announce_plan(plan, console)
         finished = make_trials(state, request, console)
         console.note(f"run {finished.run.id}")
-        return _report(finished, jobs) if plan is None else report_faults(finished, jobs)
+        if plan is not None:
+            return report_faults(finished, jobs)
+        return _report(finished, jobs)
 
 
 def require_jobs(recordings: Recordings, tasks: Sequence[Task], harness: Harness) -> list[Job]:
@@ -94,8 +105,14 @@ def require_jobs(recordings: Recordings, tasks: Sequence[Task], harness: Harness
 
 def _report(finished: Finished, jobs: Sequence[Job]) -> Report:
     diverged = [trial for trial in finished.trials if trial.diverged]
-    wrong = not_reproduced(jobs, finished.trials)
+    topped = [trial for trial in finished.trials if trial.asked_now]
+    wrong = not_reproduced(jobs, [trial for trial in finished.trials if not trial.asked_now])
     problems = [f"diverged: {t.task} #{t.key.n}: {t.diverged}" for t in diverged]
+    problems += [
+        f"topped up: {t.task} #{t.key.n}: {t.asked_now} exchange(s) were not recorded; they are "
+        f"now, in {cassette_path(finished.run, t.task, t.key.n)}"
+        for t in topped
+    ]
     problems += [
         f"unused: {t.task} #{t.key.n}: {t.unused_exchanges} recorded exchange(s) not asked for"
         for t in finished.trials
@@ -115,6 +132,9 @@ def _report(finished: Finished, jobs: Sequence[Job]) -> Report:
         *[ExitCode.NOT_MEASURED] * bool(lost),
     ]
     closing = "" if codes else f"reproduced: all {len(finished.trials)} recorded trials"
+    if topped and not codes:
+        rest = len(finished.trials) - len(topped)
+        closing = f"reproduced: {rest} recorded trials; {len(topped)} topped up prove nothing"
     return Report(
         exit_code=worst(codes), finished=finished, problems=tuple(problems), closing=closing
     )

@@ -24,6 +24,7 @@ from evalgate.core.task import Task, suite_digest
 from evalgate.core.trial import Evidence, Outcome, Trial
 from evalgate.errors import ExitCode, UsageError
 from evalgate.gateway.preflight import preflight
+from evalgate.gateway.server import Missing
 from evalgate.protocols import SandboxProvider
 from evalgate.runner.bench import Bench
 from evalgate.runner.run import Job, execute, spent_before
@@ -35,6 +36,7 @@ EVIDENCE = {
     Kind.RUN: Evidence.MEASURED,
     Kind.REPLAY: Evidence.REPLAYED,
     Kind.REGRADE: Evidence.REGRADED,
+    Kind.TOP_UP: Evidence.TOPPED_UP,
 }
 
 
@@ -43,6 +45,8 @@ class Request:
     """What is asked for: which tasks, which trials of them, and within what bounds.
 
     ``max_usd`` stands for the money of ``budget``. Trials under ``faults`` are no evidence.
+    ``missing`` is how much a top-up may ask of the model; ``pace`` how fast a replay's streams
+    come, 0 at once.
     """
 
     kind: Kind
@@ -56,6 +60,8 @@ class Request:
     faults: FaultPlan | None = None
     fresh: bool = False
     recording: int = 1
+    missing: int = 0
+    pace: float = 0.0
 
     @property
     def evidence(self) -> Evidence:
@@ -128,7 +134,7 @@ def make_trials(state: State, request: Request, console: Console) -> Finished:
     store = RunStore(state.project.state)
     with open_bench(setup, os.environ) as bench:
         announce(bench.provider, request.kind, console)
-        if request.kind is Kind.RUN:
+        if request.kind.asks_model:
             _look_ahead(bench, console)
         with store.open(_plan(request, bench), fresh=request.fresh) as run, console.progress():
             under = _under(bench, request, run)
@@ -156,11 +162,15 @@ def make_trials(state: State, request: Request, console: Console) -> Finished:
 
 
 def _under(bench: Bench, request: Request, run: RunFolder) -> Bench:
-    """Return the bench with what live trials may use together, and with the faults they meet."""
-    live = request.kind is Kind.RUN
+    """Return the bench with what trials may use together, and with what they meet."""
     allowed = replace(request.budget, usd=request.max_usd)
-    spending = spent_before(run, allowed) if live else None
-    return replace(bench, spending=spending, faults=request.faults)
+    return replace(
+        bench,
+        spending=spent_before(run, allowed) if request.kind.asks_model else None,
+        faults=request.faults,
+        missing=Missing(request.missing) if request.kind is Kind.TOP_UP else None,
+        pace=request.pace,
+    )
 
 
 def not_reproduced(jobs: Sequence[Job], trials: Sequence[Trial]) -> list[str]:

@@ -47,6 +47,11 @@ class Redactor:
         self._in_words = [form for form in forms if form.in_words]
         self._elsewhere = [form for form in forms if not form.in_words]
 
+    @property
+    def known(self) -> frozenset[tuple[str, str]]:
+        """The values it knows by name: two that know the same clean alike."""
+        return frozenset(self._secrets.items())
+
     def also(self, secrets: Mapping[str, str]) -> Redactor:
         """Return a redactor that knows these too; a value keeps the name it is known by."""
         known = set(self._secrets.values())

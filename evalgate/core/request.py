@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,13 @@ class StoredRequest:
         )
         return b"{" + inner + b"}"
 
+    def only(self, name: str) -> bytes:
+        """Return an object of this one member, to be read without all the rest."""
+        if self.raw is not None:
+            return self.raw
+        member = self.members.get(name)
+        return b"{}" if member is None else b"{" + _name(name) + b":" + _written(member) + b"}"
+
     def digest(self) -> bytes:
         """Return the digest (32 bytes) of all pieces, chained; a list's length counts."""
         chain = hashlib.sha256()
@@ -67,19 +75,18 @@ class StoredRequest:
         return chain.digest()
 
 
-def distinct(requests: Iterable[StoredRequest]) -> Iterator[bytes]:
-    """Yield each piece, and each raw body, once: all that the requests say."""
+def distinct(requests: Iterable[StoredRequest]) -> Iterator[Piece]:
+    """Yield each piece of the requests once."""
     seen: set[bytes] = set()
     for request in requests:
-        if request.raw is not None:
-            yield request.raw
         for member in request.members.values():
             for piece in (member,) if isinstance(member, Piece) else member:
                 if piece.digest not in seen:
                     seen.add(piece.digest)
-                    yield piece.data
+                    yield piece
 
 
+@lru_cache(maxsize=1024)
 def _name(name: str) -> bytes:
     return json.dumps(name, ensure_ascii=False).encode()
 

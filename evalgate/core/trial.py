@@ -24,10 +24,12 @@ class Outcome(StrEnum):
 class Evidence(StrEnum):
     """Where a trial's numbers come from, from weak to strong.
 
-    What was made under faults shows how an agent bears them, and is evidence of nothing else.
+    What was made under faults shows how an agent bears them, and is evidence of nothing else;
+    nor is a replay whose missing answers came from the model of today.
     """
 
     FAULTED = "faulted"
+    TOPPED_UP = "topped up"
     STALE = "stale"
     REGRADED = "regraded"
     REPLAYED = "replayed"
@@ -104,7 +106,8 @@ class Trial:
 
     ``reason`` says in one line why it is not passed; ``patch`` is the claim as a unified
     diff; ``cassette`` the digest of the recording that proves it; ``artifacts`` a path
-    below the run folder; ``faults`` names what went wrong at the wire on purpose.
+    below the run folder; ``faults`` names what went wrong at the wire on purpose;
+    ``asked_now`` counts the exchanges of a replay that were not recorded before.
     """
 
     task: str
@@ -123,6 +126,7 @@ class Trial:
     diverged: str = ""
     artifacts: str = ""
     faults: tuple[str, ...] = ()
+    asked_now: int = 0
 
     @property
     def failing(self) -> CheckResult | None:

@@ -64,10 +64,11 @@ class Answering:
         except ClientLeftError:
             return web.Response()
         method, path, dialect = incoming.request.method, incoming.path, incoming.dialect
-        incoming.bill = bill_of(dialect, method, path, dialect.model_of(path, body))
         headers, query = incoming.request.headers, incoming.query()
         keying = incoming.route.keying
         keyed = keying.keyed(dialect, method, path, body, headers=headers, query=query)
+        named = dialect.model_of(path, keyed.request.only("model"))
+        incoming.bill = bill_of(dialect, method, path, named)
         fault = self._fault()
         if fault is not None and not fault.kind.spoils_reply:
             response = await self._hit(fault)
@@ -103,6 +104,7 @@ class Answering:
                 return known
             if route.spec.missing is not None and not route.spec.missing.take():
                 return missed(incoming, capture)
+            route.asked_now += 1
         return await ask_model(incoming, capture, body, fault, self._session)
 
     async def _not_taken(self, error: BodyError) -> web.StreamResponse:

@@ -18,7 +18,8 @@ SORTED: Final = orjson.OPT_SORT_KEYS
 
 def encode(value: Json) -> bytes:
     """Return a value as canonical JSON."""
-    return orjson.dumps(value, option=SORTED)
+    # Copied to its size: orjson leaves the buffer it grew, and pieces are held for long.
+    return bytes(memoryview(orjson.dumps(value, option=SORTED)))
 
 
 def decode_exactly(text: bytes) -> tuple[bool, Json]:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
@@ -74,24 +75,24 @@ class ReplayTape:
         """Play from a loaded cassette of VCR.py."""
         self._cassette = cassette
         self.exchanges = tuple(exchanges)
-        self._played: set[int] = set()
+        self._left: dict[str, deque[int]] = {}
+        for index, one in enumerate(self.exchanges):
+            self._left.setdefault(one.key, deque()).append(index)
 
     def play(self, key: str) -> Exchange | None:
         """Return the next exchange of this key, or None when there is none left."""
-        # One call that finds and marks at once: asking first whether it can be played would
-        # look through the tape twice. VCR.py has no lock; the loop that calls this is one thread.
-        try:
-            response = self._cassette.play_response(_request(key))
-        except KeyError:
+        # VCR.py would look through the whole tape for each request; it keeps the count.
+        index = next(iter(self._left.get(key, ())), None)
+        if index is None:
             return None
-        index = int(response["index"])
-        self._played.add(index)
+        self._left[key].popleft()
+        self._cassette.play_counts[index] += 1
         return self.exchanges[index]
 
     def peek(self, key: str) -> Exchange | None:
         """Return what `play` would, and leave it to be played."""
-        left = (one for index, one in enumerate(self.exchanges) if index not in self._played)
-        return next((one for one in left if one.key == key), None)
+        index = next(iter(self._left.get(key, ())), None)
+        return None if index is None else self.exchanges[index]
 
     def play_like(self, request: Keyed, conversation: str) -> Exchange | None:
         """Return the exchange at the place of a request that another harness made.
@@ -99,7 +100,8 @@ class ReplayTape:
         The same request, else the next of the same ``conversation`` (the name of that member)
         on the same path, else the next one: tools and prompts of another harness differ in all.
         """
-        left = [one for index, one in enumerate(self.exchanges) if index not in self._played]
+        played = self.played
+        left = [one for index, one in enumerate(self.exchanges) if index not in played]
         said = request.request.members.get(conversation)
         here = [one for one in left if one.path == request.path]
         same = [one for one in here if one.key == request.key]
@@ -110,7 +112,8 @@ class ReplayTape:
     @property
     def played(self) -> frozenset[int]:
         """The indexes of the exchanges that were played."""
-        return frozenset(self._played)
+        counts = self._cassette.play_counts
+        return frozenset(index for index, count in counts.items() if count)
 
     @property
     def unused(self) -> int:

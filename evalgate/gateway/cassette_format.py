@@ -196,9 +196,10 @@ def _cuts(text: str) -> tuple[tuple[int, int], ...]:
 
 def _refuse_leaks(cassette: CassetteFile, guard: Redactor) -> None:
     """Look before the text is cut into lines or base64, where a secret could hide."""
-    for data in distinct(one.request for one in cassette.exchanges):
-        _refuse(guard.leaks(data))
+    for piece in distinct(one.request for one in cassette.exchanges):
+        _refuse(guard.leaks(piece.data))
     for exchange in cassette.exchanges:
+        _refuse(guard.leaks(exchange.request.raw or b""))
         _refuse(guard.leaks(exchange.body))
         if is_stream(exchange.body) and edit_stream(exchange.body, guard.spans) != exchange.body:
             _refuse(["a key in the pieces of a stream"])

@@ -29,7 +29,12 @@ Where = tuple[str, str]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Split:
-    """A body, cut where its conversation ends: after the last item, and before the bracket."""
+    """A body, cut in its conversation: ``before`` ends after an item, the last one or that before.
+
+    It is cut before the last item where that can be told, since clients mark their newest
+    message and take the mark away in the next turn. ``after`` begins with the bracket that
+    closes the conversation; ``members`` hold the items that stand in ``before``.
+    """
 
     where: Where
     name: str
@@ -45,12 +50,22 @@ class _Split:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Ending:
+    """How a body ends: ``after`` its conversation, whose ``last`` item is given as compact JSON."""
+
+    name: str
+    after: bytes
+    last: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Growth:
-    """What a body adds to a conversation that is known."""
+    """What a body adds to a conversation that is known; ``last`` of it is compact JSON."""
 
     split: _Split
     body: bytes
     added: list[Json]
+    last: bytes
 
     def request(self, pieces: tuple[Piece, ...]) -> StoredRequest:
         """Return the whole request; ``pieces`` are those of ``added`` in stored form."""
@@ -72,7 +87,8 @@ class Conversations:
             if split.where == where and body.startswith(split.before):
                 added = _added(split, body)
                 if added is not None:
-                    return Growth(split=split, body=body, added=added)
+                    last = orjson.dumps(added[-1]) if added else b""
+                    return Growth(split=split, body=body, added=added, last=last)
         return None
 
     def grow(self, growth: Growth, request: StoredRequest) -> None:
@@ -81,29 +97,15 @@ class Conversations:
         end = len(growth.body) - len(old.after)
         self._growing.remove(old)
         self._growing.append(
-            _Split(
-                where=old.where,
-                name=old.name,
-                before=growth.body[:end],
-                after=old.after,
-                members=request.members,
-            )
+            _split(old.where, old.name, growth.body[:end], old.after, request.members, growth.last)
         )
 
-    def note(
-        self, where: Where, name: str, body: bytes, tail: bytes | None, request: StoredRequest
-    ) -> None:
-        """Keep a body that continued none; the second of its kind starts a conversation.
-
-        ``tail`` is what `tail_of` gave for it. Clients that mark their newest message differ in
-        what came before, and are never compared again.
-        """
-        if tail is None or name not in request.members:
+    def note(self, where: Where, body: bytes, ending: Ending, request: StoredRequest) -> None:
+        """Keep a body that continued none; the second of its kind starts a conversation."""
+        if ending.name not in request.members:
             return
-        end = len(body) - len(tail)
-        split = _Split(
-            where=where, name=name, before=body[:end], after=tail, members=request.members
-        )
+        end = len(body) - len(ending.after)
+        split = _split(where, ending.name, body[:end], ending.after, request.members, ending.last)
         grown = next(
             (o for o in self._seen if o.where == where and body.startswith(o.before)), None
         )
@@ -114,21 +116,41 @@ class Conversations:
             self._growing.append(split)
 
 
-def tail_of(body: bytes, value: Mapping[str, Json], name: str) -> bytes | None:
-    """Return the end of a body, from the bracket that closes the conversation ``name``.
+def ending_of(body: bytes, value: Mapping[str, Json], name: str) -> Ending | None:
+    """Return how a body ends, from the last item of its conversation ``name``.
 
     ``value`` is the parsed body, its members in their order. None when the conversation is no
     list, or the body is not written in one of the two usual styles.
     """
-    if not isinstance(value.get(name), list):
+    said = value.get(name)
+    if not isinstance(said, list):
         return None
     order = list(value)
     later = {key: value[key] for key in order[order.index(name) + 1 :]}
+    last = orjson.dumps(said[-1]) if said else b""
     compact = b"]" + (b"," + orjson.dumps(later)[1:] if later else b"}")
     if body.endswith(compact):
-        return compact
+        return Ending(name=name, after=compact, last=last)
     spaced = b"]" + (b", " + json.dumps(later).encode()[1:] if later else b"}")
-    return spaced if body.endswith(spaced) else None
+    if not body.endswith(spaced):
+        return None
+    return Ending(name=name, after=spaced, last=last)
+
+
+def _split(
+    where: Where,
+    name: str,
+    before: bytes,
+    after: bytes,
+    members: Mapping[str, Member],
+    last: bytes,
+) -> _Split:
+    """Cut before the ``last`` item when it stands at the end as compact JSON."""
+    items = members[name]
+    shorter = before[: -len(last)].rstrip() if last and before.endswith(last) else b""
+    if isinstance(items, tuple) and items and shorter.endswith((b",", b"[")):
+        before, members = shorter.removesuffix(b","), {**members, name: items[:-1]}
+    return _Split(where=where, name=name, before=before, after=after, members=members)
 
 
 def _added(split: _Split, body: bytes) -> list[Json] | None:

@@ -18,7 +18,7 @@ from evalgate.core.json import Json
 from evalgate.core.request import Member, StoredRequest
 from evalgate.gateway.canonical import decode_exactly, encode
 from evalgate.gateway.cleaning import Cleaner
-from evalgate.gateway.conversation import Conversations, tail_of
+from evalgate.gateway.conversation import Conversations, ending_of
 from evalgate.gateway.dialects.dialect import Dialect
 from evalgate.gateway.dialects.table import DIALECTS
 
@@ -95,9 +95,10 @@ class Keying:
         exact, value = decode_exactly(body)
         if not exact or not isinstance(value, dict):
             return StoredRequest(raw=self.cleaner.raw(body, dialect.name))
-        tail = tail_of(body, value, name)
+        ending = ending_of(body, value, name)
         request = stored(dialect, value, self.cleaner)
-        self._conversations.note(where, name, body, tail, request)
+        if ending is not None:
+            self._conversations.note(where, body, ending, request)
         return request
 
 

@@ -16,10 +16,11 @@ from evalgate.core.json import Json, JsonObject
 from evalgate.core.limits import Allowance
 from evalgate.core.pricing import Price
 from evalgate.core.redaction import Redactor
+from evalgate.core.request import distinct
 from evalgate.core.scrubs import Scrub
 from evalgate.errors import UsageError
 from evalgate.gateway.cassette import CassetteFile, ReplayTape, open_recording
-from evalgate.gateway.cleaning import USUAL, Cleaner
+from evalgate.gateway.cleaning import USUAL, Cleaner, Pieces
 from evalgate.gateway.faults import Faults
 from evalgate.gateway.journal import Journal
 from evalgate.gateway.limits import Bill, Meter, Spending
@@ -110,6 +111,7 @@ class Route:
         redactor: Redactor,
         tape: ReplayTape | None,
         drain: Callable[[Route], None],
+        pieces: Pieces,
         journal: Journal | None = None,
     ) -> None:
         """Open on the loop of a gateway; ``drain`` waits until no request is on its way."""
@@ -119,7 +121,11 @@ class Route:
         self.base_url = origin + self.path
         self.redactor = redactor
         self.tape = tape
-        self.keying = Keying(Cleaner(redactor=redactor, places=spec.places, scrubs=spec.scrubs))
+        self.keying = Keying(
+            Cleaner(redactor=redactor, places=spec.places, scrubs=spec.scrubs, pieces=pieces)
+        )
+        if tape is not None and not spec.mode.asks_model:
+            self._know(tape)
         self.recorded_places = recorded_places(spec.tape.header) if spec.tape else {}
         self.open = True
         self.tasks: set[asyncio.Task[object]] = set()
@@ -132,7 +138,15 @@ class Route:
         self.faults = Faults(spec.faults)
         #: Seconds of what was played in topping-up, as they were when it was recorded.
         self.saved = 0.0
+        #: How many requests of a top-up the model was asked, since they were not recorded.
+        self.asked_now = 0
         self.counts = spec.mode.asks_model or self.faults.by_turn
+
+    def _know(self, tape: ReplayTape) -> None:
+        for dialect in {one.dialect for one in tape.exchanges}:
+            said = (one.request for one in tape.exchanges if one.dialect == dialect)
+            for piece in distinct(said):
+                self.keying.cleaner.know(piece, dialect)
 
     # What the server calls, on its loop.
 

@@ -22,14 +22,15 @@ from evalgate.core.redaction import Redactor
 from evalgate.gateway.answering import Answering
 from evalgate.gateway.body import MAX_BODY
 from evalgate.gateway.cassette import open_replay
+from evalgate.gateway.cleaning import Pieces
 from evalgate.gateway.dialects.table import find_dialect
 from evalgate.gateway.journal import open_journal
 from evalgate.gateway.limits import require_known_prices
 from evalgate.gateway.rescrubbing import rules_header
-from evalgate.gateway.route import GRACE_SECONDS, Mode, Route, RouteSpec
+from evalgate.gateway.route import GRACE_SECONDS, Missing, Mode, Route, RouteSpec
 from evalgate.gateway.upstream import open_session
 
-__all__ = ["Gateway", "Mode", "Route", "RouteSpec", "open_gateway"]
+__all__ = ["Gateway", "Missing", "Mode", "Route", "RouteSpec", "open_gateway"]
 
 _TOKEN_BYTES: Final = 24
 _ROOTS: Final = frozenset({"", "/", "/v1", "/v1/"})
@@ -44,6 +45,7 @@ class Gateway:
         """Prepare a gateway that is not open yet."""
         self._redactor = redactor
         self._routes: dict[str, Route] = {}
+        self._pieces = Pieces()
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._serve, name="evalgate-gateway", daemon=True)
         self._session: aiohttp.ClientSession | None = None
@@ -108,6 +110,7 @@ class Gateway:
                 redactor=redactor,
                 tape=tape,
                 drain=self._drain,
+                pieces=self._pieces,
                 journal=journal,
             )
             self._routes[token] = route

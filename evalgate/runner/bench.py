@@ -13,8 +13,7 @@ from evalgate.core.redaction import Redactor
 from evalgate.core.task import CheckSpec
 from evalgate.gateway.limits import Spending
 from evalgate.gateway.providers import Upstreams
-from evalgate.gateway.route import Missing
-from evalgate.gateway.server import Gateway
+from evalgate.gateway.server import Gateway, Missing
 from evalgate.protocols import Agent, Check, SandboxProvider
 from evalgate.runner.control import Controls
 

@@ -14,7 +14,7 @@ from evalgate.core.task import Task
 from evalgate.core.trial import CheckResult, Evidence, Outcome, Signals, Trial
 from evalgate.gateway.cassette import CassetteFile
 from evalgate.gateway.limits import cost_of
-from evalgate.gateway.server import Mode
+from evalgate.gateway.server import Mode, Route
 from evalgate.gateway.witness import witness_of
 from evalgate.protocols import StageStatus
 from evalgate.runner.artifacts import artifact_folder, cassette_path, write_artifacts
@@ -44,13 +44,7 @@ def live_trial(bench: Bench, task: Task, n: int, run: RunFolder, stop: threading
         route, work = agent_stage(bench, task, traffic, stack, stop)
         trial, log = _conclude(bench, task, n, work, evidence, stop)
         if bench.faults is None:
-            sealed = route.seal(
-                cassette_path(run, task.id, n),
-                header=_header(bench, task, n, trial.conditions),
-                claim=work.claim.to_json(),
-                record={"agent": work.to_json(), "measured": trial.measured()},
-            )
-            trial = replace(trial, cassette=sealed.digest)
+            trial = _sealed(bench, task, run, route=route, work=work, trial=trial)
     kept.remove()
     trial = replace(trial, artifacts=artifact_folder(task.id, n))
     write_artifacts(run, trial, work, log, bench.redactor)
@@ -61,29 +55,56 @@ def live_trial(bench: Bench, task: Task, n: int, run: RunFolder, stop: threading
 def replayed_trial(
     bench: Bench, task: Task, recorded: RecordedTrial, run: RunFolder, stop: threading.Event
 ) -> Trial:
-    """Let the agent work against the recording; its time is the recorded one."""
-    evidence = Evidence.FAULTED if bench.faults else Evidence.REPLAYED
+    """Let the agent work against the recording; its time is the recorded one.
+
+    In a top-up the model answers what was not recorded; then the trial has a recording of its
+    own in the run folder, and proves nothing.
+    """
+    mode = Mode.REPLAY if bench.missing is None else Mode.TOPPING_UP
     with ExitStack() as stack:
-        traffic = Traffic(mode=Mode.REPLAY, tape=recorded.tape)
-        _, work = agent_stage(bench, task, traffic, stack, stop)
-    header, harness = recorded.tape.header, bench.harness
-    missed = tuple(explained(m, header=header, harness=harness) for m in work.witness.misses)
-    timed = replace(
-        work,
-        seconds=recorded.seconds,
-        # A secret was taken out of the recording: nobody has the claim that would be graded.
-        secret=work.secret or recorded.secret,
-        witness=replace(work.witness, misses=missed),
-    )
-    trial, log = _conclude(bench, task, recorded.n, timed, evidence, stop)
+        traffic = Traffic(mode=mode, tape=recorded.tape)
+        route, work = agent_stage(bench, task, traffic, stack, stop)
+        timed = _as_timed(bench, recorded, work, asked_now=route.asked_now)
+        evidence = Evidence.TOPPED_UP if route.asked_now else Evidence.REPLAYED
+        evidence = Evidence.FAULTED if bench.faults else evidence
+        trial, log = _conclude(bench, task, recorded.n, timed, evidence, stop)
+        trial = replace(_as_recorded(trial, recorded), asked_now=route.asked_now)
+        if route.asked_now:
+            trial = _sealed(bench, task, run, route=route, work=timed, trial=trial)
+    missed = timed.witness.misses
     kept = replace(
-        _as_recorded(trial, recorded),
+        trial,
         artifacts=artifact_folder(task.id, recorded.n),
         unused_exchanges=work.witness.unused,
         diverged=missed[0].sentence if missed else "",
     )
     write_artifacts(run, kept, timed, log, bench.redactor)
     return kept
+
+
+def _sealed(
+    bench: Bench, task: Task, run: RunFolder, *, route: Route, work: Work, trial: Trial
+) -> Trial:
+    sealed = route.seal(
+        cassette_path(run, task.id, trial.key.n),
+        header=_header(bench, task, trial.key.n, trial.conditions),
+        claim=work.claim.to_json(),
+        record={"agent": work.to_json(), "measured": trial.measured()},
+    )
+    return replace(trial, cassette=sealed.digest)
+
+
+def _as_timed(bench: Bench, recorded: RecordedTrial, work: Work, *, asked_now: int) -> Work:
+    """Return the work of a replay: its time is the recorded one, its misses are explained."""
+    header, harness = recorded.tape.header, bench.harness
+    missed = tuple(explained(m, header=header, harness=harness) for m in work.witness.misses)
+    return replace(
+        work,
+        seconds=work.seconds if asked_now else recorded.seconds,
+        # A secret was taken out of the recording: nobody has the claim that would be graded.
+        secret=work.secret or recorded.secret,
+        witness=replace(work.witness, misses=missed),
+    )
 
 
 def regraded_trial(

@@ -39,7 +39,10 @@ SEEN = {
         ("== 2 passed in 0.03s ==", "== 2 passed in 0.11s =="),
         ("3 failed, 1 passed in 61.20s (0:01:01)", "3 failed, 1 passed in 9.20s"),
         ("Ran 3 tests in 0.001s", "Ran 3 tests in 0.212s"),
+    ],
+    "test-durations": [
         ("# duration_ms 12.25", "# duration_ms 9"),
+        ("  duration_ms: 0.5", "  duration_ms: 17"),
     ],
     "address": [("<f at 0x7f0001020304>", "<f at 0x7fffffffff00>")],
     "uuid": [
@@ -77,6 +80,7 @@ def test_scrubbing_twice_is_scrubbing_once(rule):
         "call_Ab3dE5fG7hI9jK1lM3nO5pQ7",
         "toolu_01A09q90qw90lq917835lq9",
         "it took 0.03s",
+        "the answer is in 0.03s",
         "timeout = 3.5s in total",
         "offset 0x7f00",
         "id 019a1b2c-0000-7000-8000-0123456789ab",

@@ -100,7 +100,7 @@ def test_any_bytes_are_unpacked_or_refused(kind, data, step):
     ("encoding", "body", "words"),
     [
         ("gzip", b"no gzip at all", "damaged"),
-        ("gzip", gzip.compress(PLAIN)[:-9], "ends too early"),
+        ("gzip", gzip.compress(PLAIN, mtime=0)[:-9], "ends too early"),
         ("deflate", zlib.compress(PLAIN)[:-5], "ends too early"),
         ("deflate", zlib.compress(PLAIN) + b"more", "after its end"),
         ("br", b"\xff" * 40, "damaged"),

@@ -111,3 +111,16 @@ def test_what_only_looks_like_growth_is_read_whole(body):
         spoken(start, known)
         spoken(start, known)
     assert spoken(body, known) == spoken(body)
+
+
+@pytest.mark.parametrize("style", ["compact", "spaced"])
+def test_a_mark_that_moves_to_the_newest_message_costs_nothing(style, monkeypatch):
+    """As clients mark what the provider may keep; the mark is not part of the key."""
+    grown = count(monkeypatch)
+    known = keying()
+    for turn in range(1, 7):
+        said = [{"content": [{"type": "text", "text": f"number {n}"}]} for n in range(turn)]
+        said[-1]["content"][0]["cache_control"] = {"type": "ephemeral"}
+        body = json.dumps({"messages": said, "model": "m"}, **STYLES[style]).encode()
+        assert spoken(body, known) == spoken(body.replace(b"cache_control", b"cache_control"))
+    assert sum(grown[::2]) == (4 if style == "compact" else 0)

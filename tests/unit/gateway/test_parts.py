@@ -75,10 +75,9 @@ def test_a_piece_nested_beyond_measure_is_kept_as_text():
 
 def test_distinct_pieces_are_each_named_once():
     """What is looked through for secrets before a file is written."""
-    found = list(distinct(TURNS))
+    found = [piece.data for piece in distinct(TURNS)]
     assert len(found) == len(set(found))
     assert b'"be brief"' in found
-    assert b"\xff no JSON" in found
 
 
 @pytest.mark.parametrize(

@@ -61,8 +61,7 @@ def _dispatch(arguments: list[str]) -> int:
             directory, rest = directory / rest[1], rest[2:]
         stdin = "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.read()
         return int(run_hook(directory, rest[0] if rest else "", stdin))
-    import evalgate.cli_cassette  # noqa: F401, PLC0415 - declares its commands
-    from evalgate.cli import command_line  # noqa: PLC0415
+    from evalgate.cli.command_line import command_line  # noqa: PLC0415
 
     return command_line(arguments)
 

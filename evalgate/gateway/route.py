@@ -66,8 +66,9 @@ class Missing:
 
     def take(self) -> bool:
         """Use one up; False when there is none left."""
-        self.used += self.used < self.most
-        return self.used <= self.most
+        left = self.used < self.most
+        self.used += left
+        return left
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -8,11 +8,9 @@ from typing import Any
 
 import click
 
-from evalgate.cli import Globals, _out, _project, cli
+from evalgate.cli.root import Globals, cli, out, pass_globals, project_of, rev_option
 
-_pass = click.make_pass_decorator(Globals)
 _cassette = click.argument("cassette", metavar="PATH|TASK[:N]")
-_rev = click.option("--rev", help="A revision, INDEX or WORKTREE (the default).")
 
 
 def _ask_json(context: click.Context, _: click.Parameter, asked: bool) -> None:  # noqa: FBT001
@@ -30,7 +28,7 @@ _json = click.option(
 
 
 def _answer(options: Globals, answer: Any) -> int:
-    _out(options, answer.text, answer.value)
+    out(options, answer.text, answer.value)
     return int(answer.code)
 
 
@@ -40,28 +38,28 @@ def cassette() -> None:
 
 
 @cassette.command("list")
-@_rev
+@rev_option
 @_json
-@_pass
+@pass_globals
 def cassette_list(options: Globals, rev: str | None) -> int:
     """List what is recorded, harness by harness."""
     from evalgate.commands.cassettes.list import list_cassettes
 
-    return _answer(options, list_cassettes(_project(options), rev))
+    return _answer(options, list_cassettes(project_of(options), rev))
 
 
 @cassette.command("show")
 @_cassette
 @click.option("--exchange", type=click.IntRange(0), metavar="K", help="Only this one, in full.")
-@_rev
+@rev_option
 @_json
-@_pass
+@pass_globals
 def cassette_show(options: Globals, /, **asked: Any) -> int:
     """Show a cassette: its header, what was scrubbed, its exchanges."""
     from evalgate.commands.cassettes.show import ShowOptions, show_cassette
 
     shown = ShowOptions(directory=options.directory, **asked)
-    return _answer(options, show_cassette(_project(options), shown))
+    return _answer(options, show_cassette(project_of(options), shown))
 
 
 @cassette.command("diff")
@@ -69,37 +67,37 @@ def cassette_show(options: Globals, /, **asked: Any) -> int:
 @click.argument("other", metavar="B")
 @click.option("--rev", metavar="REV|R1..R2", help="The state of both, or of each.")
 @_json
-@_pass
+@pass_globals
 def cassette_diff(options: Globals, /, **asked: Any) -> int:
     """Tell where two cassettes part."""
     from evalgate.commands.cassettes.diff import DiffOptions, diff_cassettes
 
     compared = DiffOptions(directory=options.directory, **asked)
-    return _answer(options, diff_cassettes(_project(options), compared))
+    return _answer(options, diff_cassettes(project_of(options), compared))
 
 
 @cassette.command("scan")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
-@_rev
+@rev_option
 @_json
-@_pass
+@pass_globals
 def cassette_scan(options: Globals, /, **asked: Any) -> int:
     """Look for secrets in PATHS, or in all recordings and baselines; exit 6 on one."""
     from evalgate.commands.cassettes.scan import ScanOptions, scan_cassettes
 
     scanned = ScanOptions(directory=options.directory, **asked)
-    return _answer(options, scan_cassettes(_project(options), scanned))
+    return _answer(options, scan_cassettes(project_of(options), scanned))
 
 
 @cassette.command("verify")
-@_rev
+@rev_option
 @_json
-@_pass
+@pass_globals
 def cassette_verify(options: Globals, rev: str | None) -> int:
     """Check that every recording is whole (else exit 6) and not stale (else exit 7)."""
     from evalgate.commands.cassettes.verify import verify_cassettes
 
-    return _answer(options, verify_cassettes(_project(options), rev))
+    return _answer(options, verify_cassettes(project_of(options), rev))
 
 
 @cassette.command("prune")
@@ -108,25 +106,27 @@ def cassette_verify(options: Globals, rev: str | None) -> int:
 @click.option("--to-ref", "ref", metavar="REF", help="Put the others below a ref; auto names it.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
 @_json
-@_pass
+@pass_globals
 def cassette_prune(options: Globals, /, folder: Path | None, **asked: Any) -> int:
     """Keep one trial a task of the current harness; put everything else aside."""
     from evalgate.commands.cassettes.prune import PruneOptions, prune_cassettes
 
     place = None if folder is None else options.directory.resolve() / folder
-    return _answer(options, prune_cassettes(_project(options), PruneOptions(folder=place, **asked)))
+    return _answer(
+        options, prune_cassettes(project_of(options), PruneOptions(folder=place, **asked))
+    )
 
 
 @cassette.command("export")
 @click.argument("cassettes", nargs=-1, metavar="[PATH|TASK[:N]]...")
 @click.option("--to", required=True, metavar="har|jsonl|DIR", help="A format, or a folder.")
 @click.option("--from-ref", "ref", help="Take what was put aside below this ref.")
-@_rev
+@rev_option
 @_json
-@_pass
+@pass_globals
 def cassette_export(options: Globals, /, **asked: Any) -> int:
     """Write exchanges to stdout for other tools, or copy the recordings to a folder."""
     from evalgate.commands.cassettes.export import ExportOptions, export_cassettes
 
     exported = ExportOptions(directory=options.directory, **asked)
-    return _answer(options, export_cassettes(_project(options), exported))
+    return _answer(options, export_cassettes(project_of(options), exported))

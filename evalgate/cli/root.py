@@ -1,0 +1,90 @@
+"""The root of the command line: the options of every command, and what commands share."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evalgate import __version__
+from evalgate.errors import ExitCode, UsageError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Globals:
+    """The options that every command has."""
+
+    directory: Path
+    config: str | None
+    quiet: bool
+    color: bool
+    as_json: bool
+
+
+pass_globals = click.make_pass_decorator(Globals)
+tasks_argument = click.argument("tasks", nargs=-1)
+workers_option = click.option("-j", "workers", type=click.IntRange(1), help="Trials at once.")
+rev_option = click.option("--rev", help="A revision, INDEX or WORKTREE (the default).")
+usd_option = click.option(
+    "--max-usd", type=click.FloatRange(0, 1e9), help="Ask no model once this is spent."
+)
+faults_option = click.option(
+    "--faults", metavar="PLAN", help="Let go wrong what a fault plan says."
+)
+
+
+@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="evalgate")
+@click.option("-C", "directory", type=click.Path(path_type=Path), default=".", help="Work there.")
+@click.option("--config", metavar="FILE", help="The name of the configuration file.")
+@click.option("-q", "--quiet", is_flag=True, help="No progress on stderr.")
+@click.option("--no-color", is_flag=True, help="No colours.")
+@click.option("--json", "as_json", is_flag=True, help="One JSON document on stdout.")
+@click.pass_context
+def cli(
+    context: click.Context,
+    directory: Path,
+    config: str | None,
+    *,
+    quiet: bool,
+    no_color: bool,
+    as_json: bool,
+) -> None:
+    """The gate between an edited prompt and an agent that works."""
+    if not directory.is_dir():
+        message = f"-C {directory}: there is no such directory"
+        raise UsageError(message, hint="name a directory of a git repository")
+    color = not no_color and not os.environ.get("NO_COLOR")
+    context.obj = Globals(
+        directory=directory, config=config, quiet=quiet, color=color, as_json=as_json
+    )
+
+
+def console_of(options: Globals) -> Any:
+    """Return the console that progress goes to."""
+    from evalgate.commands.console import Console
+
+    return Console(quiet=options.quiet or options.as_json, color=options.color)
+
+
+def project_of(options: Globals) -> Any:
+    """Return the project that the options name."""
+    from evalgate.commands.project import open_project
+
+    return open_project(options.directory, options.config)
+
+
+def out(options: Globals, text: str, value: Any) -> ExitCode:
+    """Print a result: the text, or the value as one JSON document."""
+    text = json.dumps(value, ensure_ascii=True, sort_keys=True) if options.as_json else text
+    try:
+        if text:
+            click.echo(text)
+    except BrokenPipeError:  # nobody reads any more; the exit code still counts
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return ExitCode.OK

@@ -1,0 +1,100 @@
+"""The commands that show, install and try: declare, call, exit."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from evalgate.cli.root import Globals, cli, console_of, out, pass_globals, project_of
+
+
+@cli.command()
+@click.argument("rev", default="WORKTREE")
+@click.option("--diff", "pair", metavar="A..B", help="What differs between two states.")
+@pass_globals
+def fingerprint(options: Globals, rev: str, pair: str | None) -> int:
+    """Print the harness's fingerprint at REV (a revision, INDEX or WORKTREE)."""
+    from evalgate.commands.fingerprint import show_difference, show_fingerprint
+
+    project = project_of(options)
+    if pair is not None:
+        value, text = show_difference(project, pair)
+    else:
+        value, text = show_fingerprint(project, rev)
+    return out(options, text, value)
+
+
+@cli.command()
+@click.argument("run", required=False, metavar="[RUN[:TASK[:N]]]")
+@pass_globals
+def show(options: Globals, run: str | None) -> int:
+    """Show the runs, one run, a task of it, or one trial."""
+    from evalgate.commands.show import show as tell
+
+    text = tell(project_of(options), run)
+    return out(options, text, {"text": text})
+
+
+@cli.group()
+def hook() -> None:
+    """The pre-push hook."""
+
+
+@hook.command()
+@pass_globals
+def install(options: Globals) -> int:
+    """Write the pre-push hook of this repository."""
+    from evalgate.commands.hook import install as write
+
+    text = write(options.directory)
+    return out(options, text, {"text": text})
+
+
+@hook.command()
+@pass_globals
+def uninstall(options: Globals) -> int:
+    """Remove the pre-push hook if it is evalgate's."""
+    from evalgate.commands.hook import uninstall as remove
+
+    text = remove(options.directory)
+    return out(options, text, {"text": text})
+
+
+@hook.command("run")
+@click.option("--project", default=".", help="The project's folder, from here.")
+@click.argument("remote", default="")
+@click.argument("url", default="")
+@pass_globals
+def hook_run(options: Globals, project: str, remote: str, url: str) -> int:
+    """Judge the refs that git's pre-push gives on stdin (git calls this)."""
+    from evalgate.commands.hook import run_hook
+
+    del url
+    return run_hook(options.directory / project, remote, sys.stdin.read())
+
+
+@cli.command()
+@click.option("--keep", type=click.Path(path_type=Path), help="Keep the repository there.")
+@pass_globals
+def demo(options: Globals, keep: Path | None) -> int:
+    """Judge a bundled prompt edit by recordings of a real model: offline, no key."""
+    from evalgate.commands.demo import demo as play
+
+    text = play(keep=keep)
+    return out(options, text, {"text": text})
+
+
+@cli.command("local-model", context_settings={"ignore_unknown_options": True})
+@click.option("--gguf", type=click.Path(path_type=Path), help="Serve this model file.")
+@click.option("--parallel", type=click.IntRange(1), default=2, help="Requests at once.")
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+@pass_globals
+def local_model(
+    options: Globals, gguf: Path | None, parallel: int, command: tuple[str, ...]
+) -> int:
+    """Serve a small real model on loopback while COMMAND runs."""
+    from evalgate.commands.local_model import local_model as serve
+
+    return serve(command, gguf=gguf, parallel=parallel, console=console_of(options))

@@ -113,7 +113,7 @@ def test_what_is_missing_is_asked_of_the_model_within_a_bound(recorded, scripted
     assert done.returncode == 7, done.stdout + done.stderr
     assert len(scripted.requests) == 2
     assert done.stdout.count("topped up: ") == 2
-    assert done.stdout.count("diverged: ") == 4
+    assert done.stdout.count("\ndiverged: ") == 4
     assert tapes(recorded.path / "cassettes") == before
 
 

@@ -14,6 +14,7 @@ import sys
 SECONDS = 10.0
 
 _FOUND, _NOT_FOUND = 10, 11
+_ERROR = re.compile(r"[A-Za-z.]{1,40}Error\b")
 _SEARCH = f"""
 import json, re, resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (1 << 31, 1 << 31))
@@ -44,7 +45,9 @@ def found_in(text: str, pattern: str, *, seconds: float = SECONDS) -> bool:
     except subprocess.TimeoutExpired:
         raise SearchError(f"the search did not end within {seconds:g} s") from None
     if done.returncode not in {_FOUND, _NOT_FOUND}:
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()[-1:]
-        why = said[0][:160] if said else f"exit code {done.returncode}"
+        said = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
+        # The name of the error, and no more: its words may hold a piece of the text.
+        named = _ERROR.match(said)
+        why = named[0] if named else f"exit code {done.returncode}"
         raise SearchError(f"the search broke off: {why}")
     return done.returncode == _FOUND

@@ -7,24 +7,18 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evalgate.core.cassettes import CassettesSpec, read_cassettes
-from evalgate.core.files import is_safe_path
 from evalgate.core.identity import canonical
-from evalgate.core.json import JsonObject
 from evalgate.core.limits import LEAST_USD, Allowance
+from evalgate.core.models import ModelSpec, read_models
 from evalgate.core.policy import Policy
-from evalgate.core.pricing import FREE, Price
 from evalgate.core.schema import Reader, Source
-from evalgate.core.scripted import PART, SCRIPTED, plan_path, scripted_among, served_as
+from evalgate.core.scripted import PART, scripted_among, served_as
 from evalgate.errors import NoConfigurationError
 
 #: The tables that make the harness; all others may change without a new fingerprint.
 HASHED = ("harness", "models", "agent", "sandbox")
 
 _TABLES = (*HASHED, "suite", "policy", "limits", "budget", "hook", "report", "cassettes")
-_DIALECTS = ("", "anthropic", "openai-chat", "openai-responses", "gemini")
-
-#: The upstream that runs on this machine: it costs nothing, and that is known.
-LOCAL_MODEL = "local-model"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,29 +28,6 @@ class HarnessSpec:
     root: str
     parts: Mapping[str, tuple[str, ...]]
     overlay: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ModelSpec:
-    """One model the harness uses, and where it is served."""
-
-    name: str
-    id: str
-    upstream: str
-    dialect: str = ""
-    key_env: str = ""
-    parameters: JsonObject = field(default_factory=dict)
-    price: Price | None = None
-
-    @property
-    def plan(self) -> str | None:
-        """The path below the harness's root of the plan that answers, None for a model."""
-        return plan_path(self.upstream)
-
-    @property
-    def served(self) -> tuple[str, str, str]:
-        """Where requests for the id go: one id goes to one place."""
-        return self.upstream, self.dialect, self.key_env
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,10 +92,7 @@ def load_config(source: Source, *, below: tuple[str, ...]) -> Config | None:
     tables = {name: top.table(name) for name in _TABLES}
     top.done()  # a table with a typing error must not look like a missing one
     harness = _harness(tables["harness"])
-    models = top.named("models", _model)
-    if not models:
-        raise top.error("name at least one model", "models", hint="[models.main] id = …")
-    _refuse_two_places(models, top)
+    models = read_models(top)
     suite, sandbox, budget = tables["suite"], tables["sandbox"], tables["budget"]
     limits, hook, report = tables["limits"], tables["hook"], tables["report"]
     config = Config(
@@ -179,59 +147,6 @@ def _with_plans(harness: HarnessSpec, models: Mapping[str, ModelSpec]) -> Harnes
         return harness
     globs = tuple(dict.fromkeys((*harness.parts.get(PART, ()), *plans)))
     return replace(harness, parts={**harness.parts, PART: globs})
-
-
-def _refuse_two_places(models: Mapping[str, ModelSpec], top: Reader) -> None:
-    # The gateway knows a model by the id in the request, and by nothing else.
-    first: dict[str, ModelSpec] = {}
-    for model in models.values():
-        other = first.setdefault(model.id, model)
-        if other.served != model.served:
-            problem = f"{model.id!r} is served elsewhere in models.{other.name}"
-            hint = "one id goes to one upstream, with one key and one dialect"
-            raise top.table("models").table(model.name).error(problem, "id", hint=hint)
-
-
-def _upstream(table: Reader) -> str:
-    upstream = table.text("upstream")
-    plan = plan_path(upstream)
-    if plan is None:
-        return upstream
-    hint = f'{SCRIPTED}FILE names a file of the harness, such as "{SCRIPTED}plans/fix.toml"'
-    if not is_safe_path(plan):
-        raise table.error("the plan must be a path below harness.root", "upstream", hint=hint)
-    if any(mark in plan for mark in "*?[]\\"):
-        raise table.error("the plan must be one file, not a glob", "upstream", hint=hint)
-    return upstream
-
-
-def _model(table: Reader) -> ModelSpec:
-    price = table.table("price")
-    upstream = _upstream(table)
-    here = upstream == LOCAL_MODEL or plan_path(upstream) is not None
-    free = FREE if here else None
-    spec = ModelSpec(
-        name=table.path[-1],
-        id=table.text("id"),
-        upstream=upstream,
-        dialect=table.choice("dialect", "", _DIALECTS),
-        key_env=table.text("key_env", ""),
-        parameters=table.json("parameters"),
-        price=_price(price) if price.raw else free,
-    )
-    table.done()
-    return spec
-
-
-def _price(table: Reader) -> Price:
-    price = Price(
-        input=table.number("input"),
-        output=table.number("output"),
-        cache_read=table.number("cache_read") if table.has("cache_read") else None,
-        cache_write=table.number("cache_write") if table.has("cache_write") else None,
-    )
-    table.done()
-    return price
 
 
 def _agent(table: Reader) -> AgentSpec:

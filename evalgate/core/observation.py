@@ -12,7 +12,10 @@ from evalgate.core.task import Task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CommandReport:
-    """How one command ended in the grade stage; ``exit_code`` None when it did not run."""
+    """How one command ended in the grade stage; ``exit_code`` None when it did not run.
+
+    The output that a check sees is without secrets: it is for words, and decides nothing.
+    """
 
     exit_code: int | None
     output: str

@@ -42,9 +42,11 @@ class Source:
     def place(self, path: Sequence[str], *, nth: int = 0) -> str:
         """Return ``file:line`` of a key, or the file alone when the line is not found.
 
-        ``nth`` tells the tables of a list apart, all of which have the same path.
+        ``nth`` tells the tables of a list apart, all of which have the same path: it counts the
+        headers of lists on the way to it. A missing key is looked for where its table begins.
         """
         seen = 0
+        hidden: tuple[str, ...] | None = None  # the list of which another table is being read
         table: tuple[str, ...] = ()
         best: int | None = None
         for number, line in enumerate(self.text.splitlines(), 1):
@@ -52,8 +54,9 @@ class Source:
                 table = _split(header[1])
                 if line.lstrip().startswith("[[") and table == tuple(path[: len(table)]):
                     seen += 1
-                    if seen <= nth:
-                        table = ("", *table)
+                    hidden = table if seen != nth + 1 else None
+                if hidden is not None and table[: len(hidden)] == hidden:
+                    table = ("", *table)
                 if table == tuple(path):
                     return f"{self.name}:{number}"
                 if table == tuple(path[: len(table)]):
@@ -176,7 +179,7 @@ class Reader:
 
     def table(self, key: str) -> Reader:
         """Read a table; a missing one is empty."""
-        return Reader(self._get(key, {}), self.source, (*self.path, key))
+        return Reader(self._get(key, {}), self.source, (*self.path, key), nth=self._nth)
 
     def tables(self, key: str) -> list[Reader]:
         """Read a list of tables; a missing one is empty."""

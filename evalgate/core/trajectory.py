@@ -55,14 +55,16 @@ def _add(left: int | None, right: int | None) -> int | None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Step:
-    """One reply of the model that came whole: what it said, asked for and used.
+    """One reply of the model that came whole: what it thought, said, asked for and used.
 
+    ``reasoning`` is as much of its thoughts as the provider shows.
     ``conversation`` is 0 for the agent's own one, another number for each of its side
     conversations (titles, summaries, sub-agents); ``began`` is in seconds since the wire was
     opened, ``seconds`` the time from the request to the end of the reply.
     """
 
     text: str = ""
+    reasoning: str = ""
     calls: tuple[ToolCall, ...] = ()
     usage: Usage = field(default_factory=Usage)
     model: str | None = None

@@ -5,11 +5,16 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from typing import Final
 
 from evalgate.core.exchange import Ending, Exchange
 from evalgate.core.redaction import Redactor
+from evalgate.gateway.editing import edit_pieces
 from evalgate.gateway.matching import Keyed
-from evalgate.gateway.sse import edit_stream, is_stream
+from evalgate.gateway.sse import is_stream
+
+#: More secrets than this are never glued to one another.
+_ROUNDS: Final = 32
 
 
 @dataclass(slots=True, kw_only=True)
@@ -69,6 +74,15 @@ class Capture:
 
 
 def clean_body(body: bytes, redactor: Redactor) -> bytes:
-    """Return a response without secrets, also where a stream cuts one into pieces."""
-    clean = redactor.data(body)
-    return edit_stream(clean, redactor.spans) if is_stream(clean) else clean
+    """Return a response without secrets, also where a stream cuts one into pieces.
+
+    A key right behind another one can only be told once the first is gone. The texts that the
+    pieces make come first: the beginning of a key can look like one, and the rest like nothing.
+    """
+    for _ in range(_ROUNDS):
+        edited = edit_pieces(body, redactor.spans)
+        clean = redactor.data(body if edited is None else edited)
+        if clean == body:
+            break
+        body = clean
+    return body

@@ -20,6 +20,7 @@ from evalgate.core.redaction import Redactor
 from evalgate.core.request import distinct
 from evalgate.errors import UsageError
 from evalgate.gateway.canonical import encode
+from evalgate.gateway.dialects.table import DIALECTS
 from evalgate.gateway.folding import fold, unfold
 from evalgate.gateway.lines import join_lines, split_lines
 from evalgate.gateway.matching import key_again
@@ -99,6 +100,11 @@ def load_cassette(data: bytes, *, name: str) -> CassetteFile:
         raise UsageError(f"{name} is no cassette: {error}", hint=_MENDING) from error
 
 
+def sealed_again(rest: JsonObject) -> bytes:
+    """Return a file of this content, whatever it says, closed by its digest."""
+    return _encode(rest)
+
+
 def digest_of(data: bytes) -> str:
     """Return the digest that a file of ours closes with."""
     return _text(needed_object(orjson.loads(data))["sha256"])
@@ -165,8 +171,11 @@ class ExchangeReader:
     def take(self, value: Json) -> Exchange:
         """Return the next exchange; TypeError, ValueError or LookupError when it is damaged."""
         entry = needed_object(value)
+        dialect = _text(entry["dialect"])
+        if dialect not in DIALECTS:
+            raise ValueError(f"it speaks {dialect!r}, a dialect that is not known here")
         exchange = Exchange(
-            dialect=_text(entry["dialect"]),
+            dialect=dialect,
             method=_text(entry["method"]),
             path=_text(entry["path"]),
             query=_text(entry.get("query", "")),

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from evalgate.core.json import Json
 from evalgate.core.places import place_spans
 from evalgate.core.redaction import Span
-from evalgate.gateway.sse import edit_stream, is_stream
+from evalgate.gateway.editing import edit_pieces
 
 
 def recorded_places(header: Mapping[str, Json]) -> dict[str, str]:
@@ -31,7 +31,8 @@ def moved_body(body: bytes, old: Mapping[str, str], new: Mapping[str, str]) -> b
     def find(joined: str) -> list[Span]:
         return place_spans(joined, moved, new)
 
-    return edit_stream(body, find) if is_stream(body) else _edited(text, find(text)).encode()
+    edited = edit_pieces(body, find)
+    return _edited(text, find(text)).encode() if edited is None else edited
 
 
 def _edited(text: str, spans: Sequence[Span]) -> str:

@@ -20,8 +20,8 @@ from urllib.parse import quote
 
 import aiohttp
 
-from evalgate.core.config import ModelSpec
 from evalgate.core.json import Json
+from evalgate.core.models import ModelSpec
 from evalgate.errors import EvalgateError, NotAvailableError, UsageError
 from evalgate.gateway import reading
 from evalgate.gateway.providers import Upstreams, key_variable

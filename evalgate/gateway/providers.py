@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Final
 
-from evalgate.core.config import LOCAL_MODEL, ModelSpec
 from evalgate.core.files import FileMode, Tree
+from evalgate.core.models import LOCAL_MODEL, ModelSpec
 from evalgate.core.schema import Source
 from evalgate.core.scripted import SCRIPTED
 from evalgate.errors import NotAvailableError, UsageError

@@ -84,6 +84,7 @@ def _go_on(course: _Course, conversation: int, turn: Turn) -> None:
         course.calls.append(call)
     step = Step(
         text=reply.text,
+        reasoning=reply.reasoning,
         calls=reply.calls,
         usage=reply.usage,
         model=reply.model,

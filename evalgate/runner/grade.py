@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Final
 
 from evalgate.core.claim import Claim
 from evalgate.core.files import Tree
-from evalgate.core.observation import Observation
+from evalgate.core.observation import CommandReport, Observation
+from evalgate.core.redaction import Redactor
 from evalgate.core.task import CheckSpec, Task
 from evalgate.core.trial import CheckResult, Outcome
 from evalgate.errors import NotAvailableError, UsageError
@@ -33,6 +35,9 @@ __all__ = ["HIDDEN_TESTS", "Grade", "GradingStoppedError", "grade", "overall"]
 #: The name under which the hidden tests stand among a trial's checks.
 HIDDEN_TESTS = "hidden tests"
 
+#: Knows no value, and the shapes of providers' keys.
+_PATTERNS: Final = Redactor({})
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grade:
@@ -49,10 +54,13 @@ def grade(
     claim: Claim,
     stop: threading.Event,
     controls: Controls | None = None,
+    *,
+    redactor: Redactor = _PATTERNS,
 ) -> Grade:
     """Grade one claim; what can not be evaluated is errored, never passed or failed.
 
-    ``controls`` keeps what the control of each task came to, so that it is run once.
+    ``controls`` keeps what the control of each task came to, so that it is run once. Secrets
+    that ``redactor`` finds are in no detail and not in the log; no outcome depends on them.
     """
     case = _Case(
         provider=provider,
@@ -61,18 +69,21 @@ def grade(
         commands=_commands(task, checks),
         stop=stop,
         controls=controls or Controls(),
+        redactor=redactor,
     )
     workspace = claim.applied_to(task.workspace)
     graded = case.graded(workspace)
-    seen = Observation(task=task, workspace=workspace, claim=claim, commands=graded.reports)
+    # Checks shorten what they show: a secret that was cut could not be found afterwards.
+    reports = {name: _cleaned(report, redactor) for name, report in graded.reports.items()}
+    seen = Observation(task=task, workspace=workspace, claim=claim, commands=reports)
     results = []
     if task.tests:
-        results.append(_result(HIDDEN_TESTS, _judged(case, graded), advisory=False))
+        results.append(_result(case, HIDDEN_TESTS, _judged(case, graded), advisory=False))
     for spec, check in checks:
         finding = _examined(case, graded, check, seen)
-        results.append(_result(spec.name, finding, advisory=spec.advisory))
-    output = "\n".join(f"$ {name}\n{report.output}" for name, report in graded.reports.items())
-    return Grade(checks=tuple(results), log=output)
+        results.append(_result(case, spec.name, finding, advisory=spec.advisory))
+    output = "\n".join(f"$ {name}\n{report.output}" for name, report in reports.items())
+    return Grade(checks=tuple(results), log=redactor.text(output))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -85,6 +96,7 @@ class _Case:
     commands: Sequence[str]
     stop: threading.Event
     controls: Controls
+    redactor: Redactor
 
     def graded(self, workspace: Tree) -> Graded:
         """Run the commands on the claim; files that can not be laid out end no run."""
@@ -112,7 +124,8 @@ class _Case:
             self.stop,
             solved=solved,
         )
-        return Control(graded=graded, tests=judge_tests(self.task, graded))
+        tests = judge_tests(self.task, graded, self.redactor)
+        return Control(graded=graded, tests=tests)
 
 
 def _commands(task: Task, checks: tuple[tuple[CheckSpec, Check], ...]) -> list[str]:
@@ -121,7 +134,7 @@ def _commands(task: Task, checks: tuple[tuple[CheckSpec, Check], ...]) -> list[s
 
 
 def _judged(case: _Case, graded: Graded) -> Finding:
-    finding = judge_tests(case.task, graded)
+    finding = judge_tests(case.task, graded, case.redactor)
     if finding.outcome is Outcome.ERRORED and graded.status is not StageStatus.ENGINE:
         control = case.control()
         if control is not None and control.acquits_tests(finding):
@@ -156,9 +169,13 @@ def _examine(check: Check, seen: Observation) -> Finding:
         return _errored(f"the check raised {error!r}")
 
 
-def _result(name: str, finding: Finding, *, advisory: bool) -> CheckResult:
+def _cleaned(report: CommandReport, redactor: Redactor) -> CommandReport:
+    return replace(report, output=redactor.text(report.output))
+
+
+def _result(case: _Case, name: str, finding: Finding, *, advisory: bool) -> CheckResult:
     # A detail may name a file whose name is no UTF-8, and a recording holds nothing else.
-    detail = finding.detail.encode("utf-8", "backslashreplace").decode()
+    detail = case.redactor.text(finding.detail.encode("utf-8", "backslashreplace").decode())
     return CheckResult(name=name, outcome=finding.outcome, detail=detail, advisory=advisory)
 
 

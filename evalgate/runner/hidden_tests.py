@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 
 from evalgate.core.files import FileMode, Tree
+from evalgate.core.redaction import Redactor
 from evalgate.core.task import Task
 from evalgate.core.testreport import passed_tests
 from evalgate.core.trial import Outcome
@@ -26,22 +27,25 @@ class HiddenTestsFinding(Finding):
     unreported: bool = False
 
 
-def judge_tests(task: Task, graded: Graded) -> HiddenTestsFinding:
-    """Judge the hidden tests; errored when nothing can be concluded from how they ended."""
+def judge_tests(task: Task, graded: Graded, redactor: Redactor) -> HiddenTestsFinding:
+    """Judge the hidden tests; errored when nothing can be concluded from how they ended.
+
+    They are judged by what they wrote, and described without the secrets in it.
+    """
     report = graded.reports.get(TESTS_COMMAND)
     if report is None or report.exit_code is None:
         return _errored(graded.end)
     if not graded.ran(TESTS_COMMAND):
-        return _errored(f"tests/test.sh could not run: {_tail(report.output)}")
+        return _errored(f"tests/test.sh could not run: {_tail(report.output, redactor)}")
     try:
-        reward = _reward(graded.logs)
+        reward = _reward(graded.logs, redactor)
     except ValueError as error:
         return _errored(str(error))
     good = report.exit_code == 0 if reward is None else math.isclose(reward, 1.0)
     passed = passed_tests(report.output)
     missing = ", ".join(name for name in task.expected_tests if name not in passed)
     if not good:
-        named = f"not passed: {missing}" if missing else _tail(report.output)
+        named = f"not passed: {missing}" if missing else _tail(report.output, redactor)
         return HiddenTestsFinding(outcome=Outcome.FAILED, detail=named)
     if missing:
         detail = f"reported success without a report of: {missing}"
@@ -55,20 +59,21 @@ def hung(graded: Graded) -> bool:
     return graded.status is StageStatus.TIMEOUT and (report is None or report.exit_code is None)
 
 
-def _reward(logs: Tree) -> float | None:
+def _reward(logs: Tree, redactor: Redactor) -> float | None:
     file = logs.get(_REWARD)
     if file is None:
         return None
     if file.mode is FileMode.SYMLINK:
         raise ValueError("the reward file is a link")
     text = file.data.decode("utf-8", "replace").strip()
+    shown = redactor.text(text)[:40]
     try:
         reward = float(text)
     except ValueError:
-        message = f"the reward file holds {text[:40]!r}, which is no number"
+        message = f"the reward file holds {shown!r}, which is no number"
         raise ValueError(message) from None
     if not 0.0 <= reward <= 1.0:  # NaN fails this as well
-        message = f"the reward {text[:40]} lies outside 0 to 1"
+        message = f"the reward {shown} lies outside 0 to 1"
         raise ValueError(message)
     return reward
 
@@ -77,6 +82,7 @@ def _errored(detail: str) -> HiddenTestsFinding:
     return HiddenTestsFinding(outcome=Outcome.ERRORED, detail=detail)
 
 
-def _tail(output: str) -> str:
-    lines = [line for line in output.strip().splitlines() if line.strip()]
+def _tail(output: str, redactor: Redactor) -> str:
+    """Return the last line, shortened once no secret is left in it that could be cut."""
+    lines = [line for line in redactor.text(output).strip().splitlines() if line.strip()]
     return lines[-1][:160] if lines else "no output"

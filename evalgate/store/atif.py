@@ -80,6 +80,7 @@ def _steps(trajectory: Trajectory) -> Iterator[JsonObject]:
             source="agent",
             model_name=step.model,
             message=step.text,
+            reasoning_content=step.reasoning or None,
             **_calls([(names.give(call.call_id), call) for call in step.calls]),
             metrics=_metrics(step.usage),
             llm_call_count=1,

@@ -67,6 +67,7 @@ def _step(step: Mapping[str, Any]) -> Step:
     model = step.get("model_name")
     return Step(
         text=_text(step["message"]),
+        reasoning=str(step.get("reasoning_content") or ""),
         calls=tuple(_calls(step)),
         usage=_usage(_object(step.get("metrics") or {})),
         model=None if model is None else str(model),

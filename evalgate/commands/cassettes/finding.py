@@ -13,7 +13,6 @@ from evalgate.commands.recordings import FOLDER
 from evalgate.core.identity import storage_key
 from evalgate.errors import UsageError
 from evalgate.gateway.cassette import CassetteFile, load_cassette
-from evalgate.gateway.dialects.table import DIALECTS
 from evalgate.gateway.journal import load_journal
 from evalgate.runner.recorded import RecordedTrial, load_recorded
 
@@ -99,12 +98,7 @@ def find_cassette(state: State, asked: str, *, directory: Path, on_disk: bool) -
 def _named(name: str, data: bytes) -> Named:
     if data.startswith(_JOURNAL):
         return Named(name=name, data=data, tape=load_journal(data, name=name), whole=False)
-    tape = load_cassette(data, name=name)
-    unknown = sorted({one.dialect for one in tape.exchanges} - DIALECTS.keys())
-    if unknown:
-        message = f"{name} speaks {unknown[0]}, a dialect that is not known here"
-        raise UsageError(message, hint="install a newer evalgate")
-    return Named(name=name, data=data, tape=tape)
+    return Named(name=name, data=data, tape=load_cassette(data, name=name))
 
 
 def _near(asked: str, state: State, all_: Sequence[Shelved]) -> str:

@@ -11,7 +11,7 @@ import orjson
 from evalgate.core.json import Json, JsonObject
 from evalgate.core.trajectory import ToolCall, Usage
 from evalgate.gateway import reading
-from evalgate.gateway.dialects.common import body_model, error_text, models_path, split
+from evalgate.gateway.dialects.common import body_model, error_text, error_word, models_path, split
 from evalgate.gateway.dialects.dialect import NO_HEADERS, Asked, Drop, Reply, ToolResult
 from evalgate.gateway.sse import is_stream, read_events
 
@@ -26,8 +26,6 @@ _ERRORS: Final = {
     410: "not_found_error",
     413: "request_too_large",
     429: "rate_limit_error",
-    500: "api_error",
-    502: "api_error",
     529: "overloaded_error",
 }
 
@@ -108,7 +106,7 @@ class Anthropic:
 
     def error(self, status: int, message: str) -> bytes:
         """Return the body of an error."""
-        kind = _ERRORS.get(status, "invalid_request_error")
+        kind = error_word(status, _ERRORS, asker="invalid_request_error", server="api_error")
         return orjson.dumps({"type": "error", "error": {"type": kind, "message": message}})
 
 
@@ -124,8 +122,12 @@ def _read_message(answer: Json, *, finished: bool) -> Reply:
     blocks = reading.items(answer, "content")
     texts = [reading.text(b, "text") for b in blocks if reading.text(b, "type") == "text"]
     uses = [block for block in blocks if reading.text(block, "type") == "tool_use"]
+    thoughts = [
+        reading.text(b, "thinking") for b in blocks if reading.text(b, "type") == "thinking"
+    ]
     return Reply(
         text="".join(texts),
+        reasoning="\n".join(filter(None, thoughts)),
         calls=tuple(map(_call, uses)),
         usage=_usage(reading.mapping(answer, "usage")),
         stop_reason=reading.text(answer, "stop_reason") or None,
@@ -188,7 +190,7 @@ def _read_stream(events: list[Json]) -> Reply:
 
 
 def _grow(block: dict[str, Json], delta: JsonObject) -> None:
-    for key in ("text", "partial_json"):
+    for key in ("text", "thinking", "partial_json"):
         piece = reading.text(delta, key)
         if piece:
             block[key] = reading.text(block, key) + piece

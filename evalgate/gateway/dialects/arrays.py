@@ -4,11 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
 
 from evalgate.core.json import Json
 from evalgate.gateway import reading
+from evalgate.gateway.joining import Find, Link, edit_links
 
 _BETWEEN = re.compile(r"[\s,\[]*")
+
+
+def is_array(body: bytes) -> bool:
+    """Tell an array by its first character."""
+    return body.lstrip()[:1] == b"["
 
 
 def read_array(body: bytes) -> list[Json]:
@@ -17,17 +24,44 @@ def read_array(body: bytes) -> list[Json]:
     if isinstance(whole, list):
         return whole
     text = body.decode("utf-8", "replace")
+    return [reading.parse(text[start:end]) for start, end in _items(text)]
+
+
+def edit_array(body: bytes, find: Find) -> bytes | None:
+    """Edit the strings of a stream's items: ``find`` sees texts that are cut over them joined.
+
+    Only items that change are written anew. None for what is no stream: an array holds
+    something else than objects, or is no text at all.
+    """
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        return None
+    links: list[Link] = []
+    position = 0
+    for start, end in _items(text):
+        value = reading.parse(text[start:end])
+        if not isinstance(value, dict):
+            return None
+        links.append(Link(raw=text[position:start].encode()))
+        links.append(Link(raw=text[start:end].encode(), value=value))
+        position = end
+    if not links:
+        return None
+    return edit_links([*links, Link(raw=text[position:].encode())], find)
+
+
+def _items(text: str) -> Iterator[tuple[int, int]]:
+    """Yield where each whole item begins and ends."""
     decoder = json.JSONDecoder()
-    items: list[Json] = []
     position = _end_of_gap(text, 0)
     while position < len(text):
         try:
             _, end = decoder.raw_decode(text, position)
         except (ValueError, RecursionError):
             break
-        items.append(reading.parse(text[position:end]))
+        yield position, end
         position = _end_of_gap(text, end)
-    return items
 
 
 def _end_of_gap(text: str, position: int) -> int:

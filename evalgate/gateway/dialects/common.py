@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Final
 
 import orjson
@@ -11,6 +11,9 @@ import orjson
 from evalgate.core.json import Json, JsonObject
 from evalgate.core.trajectory import Usage
 from evalgate.gateway import reading
+
+#: From here on an HTTP status is the server's fault.
+_SERVER: Final = 500
 
 _MODELS: Final = re.compile(r"(?:.*/v1)?(/models(?:/.+)?)")
 
@@ -48,6 +51,11 @@ def split(asked: JsonObject, part_of: Callable[[str], str]) -> dict[str, Json]:
 def error_text(error: Json) -> str:
     """Return the message of an error, given as an object or as a string."""
     return reading.text(error, "message") or reading.text(error) or "an error without a message"
+
+
+def error_word(status: int, words: Mapping[int, str], *, asker: str, server: str) -> str:
+    """Return an API's word for an error; without one of its own: whose fault it is."""
+    return words.get(status, server if status >= _SERVER else asker)
 
 
 def arguments(said: str) -> Json:

@@ -55,12 +55,14 @@ class Asked:
 class Reply:
     """What a model said, whether it came as JSON or as a stream.
 
+    ``reasoning`` is what it shows of its thoughts, a summary mostly; encrypted ones are none.
     ``calls`` are those the client is to make; tools that the provider runs itself are not among
     them. ``finished`` tells that the reply reached its own end; ``error`` is the message of an
     error that came in place of a reply or in the middle of one.
     """
 
     text: str = ""
+    reasoning: str = ""
     calls: tuple[ToolCall, ...] = ()
     usage: Usage = field(default_factory=Usage)
     stop_reason: str | None = None

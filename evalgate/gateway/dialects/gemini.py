@@ -11,8 +11,8 @@ import orjson
 from evalgate.core.json import Json, JsonObject
 from evalgate.core.trajectory import ToolCall, Usage
 from evalgate.gateway import reading
-from evalgate.gateway.dialects.arrays import read_array
-from evalgate.gateway.dialects.common import error_text, split, written
+from evalgate.gateway.dialects.arrays import is_array, read_array
+from evalgate.gateway.dialects.common import error_text, error_word, split, written
 from evalgate.gateway.dialects.dialect import NO_HEADERS, Asked, Drop, Reply, ToolResult
 from evalgate.gateway.sse import is_stream, read_events
 
@@ -36,7 +36,6 @@ _ERRORS: Final = {
     404: "NOT_FOUND",
     410: "NOT_FOUND",
     429: "RESOURCE_EXHAUSTED",
-    500: "INTERNAL",
     502: "UNAVAILABLE",
     503: "UNAVAILABLE",
     504: "DEADLINE_EXCEEDED",
@@ -95,14 +94,14 @@ class Gemini:
         """Read a response; of several candidates the first one counts."""
         if is_stream(body):
             return _read(read_events(body))
-        if body.lstrip()[:1] == b"[":
+        if is_array(body):
             return _read(read_array(body))
         answer = reading.parse(body)
         return _read([] if answer is None else [answer])
 
     def error(self, status: int, message: str) -> bytes:
         """Return the body of an error."""
-        word = _ERRORS.get(status, "INVALID_ARGUMENT")
+        word = error_word(status, _ERRORS, asker="INVALID_ARGUMENT", server="INTERNAL")
         return orjson.dumps({"error": {"code": status, "message": message, "status": word}})
 
 
@@ -135,6 +134,7 @@ def _result(response: Json) -> ToolResult:
 def _read(pieces: Iterable[Json]) -> Reply:
     """Join the pieces of an answer, each in the form of a whole one; the last counts hold."""
     text: list[str] = []
+    thoughts: list[str] = []
     calls: list[ToolCall] = []
     usage: JsonObject = {}
     stop, model, error = "", "", None
@@ -150,14 +150,15 @@ def _read(pieces: Iterable[Json]) -> Reply:
                 continue
             stop = reading.text(candidate, "finishReason") or stop
             for part in reading.items(candidate, "content", "parts"):
-                if reading.member(part, "thought") is not True:
-                    text.append(reading.text(part, "text"))
+                said = thoughts if reading.member(part, "thought") is True else text
+                said.append(reading.text(part, "text"))
                 call = reading.member(part, "functionCall")
                 if call is not None:
                     calls.append(_call(call))
     finished = bool(stop) and error is None
     return Reply(
         text="".join(text),
+        reasoning="".join(thoughts),
         calls=tuple(calls),
         usage=_usage(usage, finished=finished),
         stop_reason=stop or None,

@@ -14,6 +14,7 @@ from evalgate.gateway.dialects.common import (
     arguments,
     body_model,
     error_text,
+    error_word,
     models_path,
     openai_usage,
     split,
@@ -26,8 +27,6 @@ _SYSTEM_ROLES: Final = frozenset({"system", "developer"})
 _ERRORS: Final = {
     401: "authentication_error",
     429: "rate_limit_error",
-    500: "server_error",
-    502: "server_error",
 }
 
 
@@ -98,6 +97,7 @@ class OpenAiChat:
         message = reading.member(choice, "message")
         return Reply(
             text=_said(message),
+            reasoning=_thought(message),
             calls=tuple(map(_call, reading.items(message, "tool_calls"))),
             usage=_usage(reading.mapping(answer, "usage")),
             stop_reason=reading.text(choice, "finish_reason") or None,
@@ -107,7 +107,7 @@ class OpenAiChat:
 
     def error(self, status: int, message: str) -> bytes:
         """Return the body of an error."""
-        kind = _ERRORS.get(status, "invalid_request_error")
+        kind = error_word(status, _ERRORS, asker="invalid_request_error", server="server_error")
         error = {"message": message, "type": kind, "param": None, "code": None}
         return orjson.dumps({"error": error})
 
@@ -121,6 +121,11 @@ def _said(message: Json) -> str:
     """Return the text of a message; a model that declines says so in a member of its own."""
     content = reading.content_text(reading.member(message, "content"))
     return content or reading.text(message, "refusal")
+
+
+def _thought(message: Json) -> str:
+    """Return the reasoning: a member that servers added, some by one name, some by both."""
+    return reading.text(message, "reasoning_content") or reading.text(message, "reasoning")
 
 
 def _call(call: Json) -> ToolCall:
@@ -140,6 +145,7 @@ def _usage(usage: JsonObject) -> Usage:
 
 def _read_stream(events: list[Json], *, done: bool) -> Reply:
     text: list[str] = []
+    thoughts: list[str] = []
     calls: list[dict[str, str]] = []
     at: dict[int, dict[str, str]] = {}
     usage: JsonObject = {}
@@ -153,6 +159,7 @@ def _read_stream(events: list[Json], *, done: bool) -> Reply:
             if reading.count(choice, "index"):
                 continue
             text.append(_said(reading.member(choice, "delta")))
+            thoughts.append(_thought(reading.member(choice, "delta")))
             stop = reading.text(choice, "finish_reason") or stop
             for position, piece in enumerate(reading.items(choice, "delta", "tool_calls")):
                 index = reading.count(piece, "index")
@@ -163,6 +170,7 @@ def _read_stream(events: list[Json], *, done: bool) -> Reply:
                 _grow(at[place], piece)
     return Reply(
         text="".join(text),
+        reasoning="".join(thoughts),
         calls=tuple(_call(_closed(call)) for call in calls),
         usage=_usage(usage),
         stop_reason=stop or None,

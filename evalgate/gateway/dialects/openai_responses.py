@@ -15,6 +15,7 @@ from evalgate.gateway.dialects.common import (
     arguments,
     body_model,
     error_text,
+    error_word,
     openai_usage,
     split,
 )
@@ -31,8 +32,6 @@ _MORE_TOOLS: Final = "additional_tools"
 _ERRORS: Final = {
     401: "authentication_error",
     429: "rate_limit_error",
-    500: "server_error",
-    502: "server_error",
 }
 
 
@@ -119,7 +118,7 @@ class OpenAiResponses:
 
     def error(self, status: int, message: str) -> bytes:
         """Return the body of an error."""
-        kind = _ERRORS.get(status, "invalid_request_error")
+        kind = error_word(status, _ERRORS, asker="invalid_request_error", server="server_error")
         error = {"message": message, "type": kind, "param": None, "code": None}
         return orjson.dumps({"error": error})
 
@@ -172,12 +171,14 @@ def _ok(item: Json) -> bool | None:
 def _read(answer: JsonObject, *, ended: bool) -> Reply:
     items = reading.items(answer, "output")
     said = [_said(item) for item in items if reading.text(item, "type") == "message"]
+    thoughts = [_thought(item) for item in items if reading.text(item, "type") == "reasoning"]
     error = answer.get("error")
     status = reading.text(answer, "status")
     reason = reading.text(answer, "incomplete_details", "reason")
     finished = ended and error is None and status in {"", "completed", "incomplete"}
     return Reply(
         text="\n".join(filter(None, said)),
+        reasoning="\n".join(filter(None, thoughts)),
         calls=tuple(_call(item) for item in items if _is_asked_of_the_client(item)),
         usage=_usage(reading.mapping(answer, "usage")),
         stop_reason=(reason or status or None) if finished else None,
@@ -191,6 +192,12 @@ def _said(item: Json) -> str:
     """Return the text of a message; a model that declines says so in a part of its own kind."""
     parts = reading.items(item, "content")
     return "".join(reading.text(part, "text") or reading.text(part, "refusal") for part in parts)
+
+
+def _thought(item: Json) -> str:
+    """Return the summary of thoughts; open models give these themselves instead."""
+    parts = reading.items(item, "summary") or reading.items(item, "content")
+    return "\n".join(filter(None, (reading.text(part, "text") for part in parts)))
 
 
 def _is_asked_of_the_client(item: Json) -> bool:

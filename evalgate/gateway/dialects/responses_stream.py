@@ -17,6 +17,8 @@ _ITEMS: Final = frozenset({"response.output_item.added", "response.output_item.d
 
 #: Which member of an item a piece belongs to.
 _PIECES: Final = {
+    "response.reasoning_summary_text.delta": "summary",
+    "response.reasoning_text.delta": "content",
     "response.output_text.delta": "content",
     "response.refusal.delta": "content",
     "response.function_call_arguments.delta": "arguments",
@@ -43,8 +45,10 @@ def join_events(events: list[Json]) -> tuple[JsonObject, bool]:
         elif kind in _ITEMS:
             items[_place(event, items)] = dict(reading.mapping(event, "item"))
         elif kind in _PIECES:
-            item = items.setdefault(_place(event, items), {"type": "message"})
-            _grow(item, _PIECES[kind], reading.text(event, "delta"))
+            own = "reasoning" if kind.startswith("response.reasoning_") else "message"
+            item = items.setdefault(_place(event, items), {"type": own})
+            part = reading.count(event, "summary_index") or 0
+            _grow(item, _PIECES[kind], part, reading.text(event, "delta"))
         elif kind == "error":
             # Documented with the message in the event, met with an object around it.
             inner = reading.member(event, "error")
@@ -66,9 +70,19 @@ def _place(event: Json, items: dict[int, dict[str, Json]]) -> int:
     return next(known, max(items, default=-1) + 1)
 
 
-def _grow(item: dict[str, Json], member: str, piece: str) -> None:
-    if member == "content":
+def _grow(item: dict[str, Json], member: str, part: int, piece: str) -> None:
+    if member == "summary":
+        _grow_summary(item, part, piece)
+    elif member == "content":
         written = reading.text(item, "content", 0, "text")
         item["content"] = [{"type": "output_text", "text": written + piece}]
     else:
         item[member] = reading.text(item, member) + piece
+
+
+def _grow_summary(item: dict[str, Json], part: int, piece: str) -> None:
+    """Thoughts are summed up in several parts, one after the other."""
+    parts = [reading.text(one, "text") for one in reading.items(item, "summary")]
+    parts += [""] if part >= len(parts) else []
+    parts[min(part, len(parts) - 1)] += piece
+    item["summary"] = [{"type": "summary_text", "text": text} for text in parts]

@@ -136,6 +136,18 @@ def test_each_table_of_a_list_has_its_own_line() -> None:
     assert refused(lambda: third.text("type")).message.startswith("evalgate.toml:7: checks.type: ")
 
 
+def test_what_is_missing_in_a_table_of_a_list_is_missing_there() -> None:
+    """Not in the last one, whichever it is; a table inside belongs to the one it stands in."""
+    text = "[[a]]\nx = 1\n[a.t]\ny = 1\n[[a]]\n[a.t]\ny = 2\n[[a]]\nx = 3\n[z]\nx = 4\n"
+    first, second, third = read(text).tables("a")
+    for table, line in ((first, 1), (second, 5), (third, 8)):
+        error = refused(lambda table=table: table.text("no"))
+        assert error.message == f"evalgate.toml:{line}: a: 'no' is missing"
+    for table, line in ((first, 4), (second, 7)):
+        error = refused(lambda table=table: table.table("t").text("y"))
+        assert error.message.startswith(f"evalgate.toml:{line}: a.t.y: must be a string")
+
+
 @pytest.mark.parametrize("value", ["nan", "-inf", "1979-05-27", "12:00:00", "[[nan]]", "{a = inf}"])
 def test_a_free_table_holds_json_alone(value: str) -> None:
     """What JSON has no word for can be neither hashed nor handed to a model."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import http.client
 import itertools
 import json
+import os
 import threading
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping
@@ -23,8 +24,10 @@ from evalgate.gateway.cassette import CassetteFile, load_cassette
 from evalgate.gateway.server import Gateway, Mode, Route, RouteSpec, open_gateway
 from evalgate.gateway.upstream import Upstream
 
-# A busy machine is no failure: examples here parse and write whole files.
-settings.register_profile("patient", deadline=None)
+# A busy machine is no failure: examples here parse and write whole files. Before a release:
+# EVALGATE_EXAMPLES=10000 pytest tests/unit/gateway
+EXAMPLES = int(os.environ.get("EVALGATE_EXAMPLES", "100"))
+settings.register_profile("patient", deadline=None, max_examples=EXAMPLES)
 settings.load_profile("patient")
 
 PATH = "/v1/messages"

@@ -13,12 +13,14 @@ from evalgate.gateway.dialects.table import DIALECTS, find_dialect
 from evalgate.gateway.sse import edit_stream
 
 ANTHROPIC, CHAT = DIALECTS["anthropic"], DIALECTS["openai-chat"]
+RESPONSES, GEMINI = DIALECTS["openai-responses"], DIALECTS["gemini"]
 members = st.sampled_from([
     "type", "content", "choices", "delta", "message", "usage", "index", "tool_calls", "text",
     "messages", "role", "error", "function", "content_block", "model", "arguments", "tools",
     "input", "instructions", "output", "item", "response", "output_index", "item_id", "call_id",
     "status", "candidates", "parts", "functionCall", "functionResponse", "usageMetadata",
     "promptTokenCount", "candidatesTokenCount", "contents", "name", "id", "args", "custom",
+    "thinking", "thought", "reasoning", "reasoning_content", "summary", "summary_index",
 ])  # fmt: skip
 kinds = st.sampled_from([
     "message_start", "content_block_start", "content_block_delta", "message_delta", "error",
@@ -26,7 +28,8 @@ kinds = st.sampled_from([
     "response.output_item.added", "response.output_text.delta",
     "response.function_call_arguments.delta", "response.completed", "response.failed",
     "function_call", "function_call_output", "shell_call_output", "message", "custom",
-    "additional_tools",
+    "additional_tools", "thinking", "reasoning", "response.reasoning_summary_text.delta",
+    "response.reasoning_text.delta",
 ])  # fmt: skip
 json_values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(max_size=5) | kinds,
@@ -149,7 +152,15 @@ def test_an_error_in_a_stream_is_no_reply():
     [
         (ANTHROPIC, 400, {"type": "error", "error": {"type": "invalid_request_error"}}),
         (ANTHROPIC, 429, {"type": "error", "error": {"type": "rate_limit_error"}}),
+        (ANTHROPIC, 503, {"type": "error", "error": {"type": "api_error"}}),
+        (ANTHROPIC, 504, {"type": "error", "error": {"type": "api_error"}}),
+        (ANTHROPIC, 529, {"type": "error", "error": {"type": "overloaded_error"}}),
         (CHAT, 400, {"error": {"type": "invalid_request_error", "param": None, "code": None}}),
+        (CHAT, 504, {"error": {"type": "server_error", "param": None, "code": None}}),
+        (RESPONSES, 503, {"error": {"type": "server_error", "param": None, "code": None}}),
+        (RESPONSES, 529, {"error": {"type": "server_error", "param": None, "code": None}}),
+        (GEMINI, 503, {"error": {"code": 503, "status": "UNAVAILABLE"}}),
+        (GEMINI, 529, {"error": {"code": 529, "status": "INTERNAL"}}),
     ],
 )
 def test_errors_have_the_shape_of_the_dialect_and_are_read_again(dialect, status, body):

@@ -13,8 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from evalgate.core.config import ModelSpec
 from evalgate.core.files import File
+from evalgate.core.models import ModelSpec
 from evalgate.errors import NotAvailableError, UsageError
 from evalgate.gateway.preflight import preflight
 from evalgate.gateway.providers import Upstreams, open_upstreams

@@ -7,8 +7,8 @@ import urllib.request
 
 import pytest
 
-from evalgate.core.config import ModelSpec
 from evalgate.core.files import File, FileMode
+from evalgate.core.models import ModelSpec
 from evalgate.core.redaction import Redactor
 from evalgate.errors import NotAvailableError, UsageError
 from evalgate.gateway.providers import Upstreams, key_variable, open_upstreams, resolve_upstream

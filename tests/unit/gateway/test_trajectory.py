@@ -282,6 +282,14 @@ def told(*exchanges):
     return witness_of(exchanges).trajectory
 
 
+def test_a_step_has_the_thoughts_that_were_shown():
+    """They are no part of the answer."""
+    message = {"content": "Done.", "reasoning_content": "Hm."}
+    body = json.dumps({"choices": [{"message": message}]}).encode()
+    (step,) = told(exchange("openai-chat", {"messages": []}, body)).steps
+    assert (step.reasoning, step.text) == ("Hm.", "Done.")
+
+
 def test_a_title_asked_for_last_is_not_the_answer():
     """It offers no tools; what it says is a step of another conversation."""
     title = chat(["A title"], system="You make titles.", tools=False)

@@ -11,6 +11,7 @@ import pytest
 from evalgate.checks.table import build_checks
 from evalgate.core.claim import Claim
 from evalgate.core.files import File
+from evalgate.core.redaction import Redactor
 from evalgate.core.task import CheckSpec, Limits, Task
 from evalgate.protocols import SandboxProvider
 from evalgate.runner.grade import Grade, grade
@@ -74,9 +75,15 @@ def task() -> Callable[..., Task]:
 def graded(provider: SandboxProvider) -> Callable[..., Grade]:
     """Grade a claim for real."""
 
-    def run(task: Task, claim: Claim | None = None, stop: threading.Event | None = None) -> Grade:
-        checks = build_checks(task)
-        return grade(provider, task, checks, claim or Claim(), stop or threading.Event())
+    def run(
+        task: Task,
+        claim: Claim | None = None,
+        stop: threading.Event | None = None,
+        secrets: dict[str, str] | None = None,
+    ) -> Grade:
+        stop = stop or threading.Event()
+        redactor = Redactor(secrets or {})
+        return grade(provider, task, build_checks(task), claim or Claim(), stop, redactor=redactor)
 
     return run
 

@@ -408,6 +408,55 @@ def test_a_name_that_is_no_text_is_shown(graded: Run, task: MakeTask, claim: Mak
     assert found[1].detail == "touched outside the expected files: n\\udce9.txt"
 
 
+SECRET = "hunter2-correct-horse-battery-staple-9"
+
+
+@pytest.mark.parametrize("before", range(110, 165, 3))
+def test_no_piece_of_a_secret_is_in_a_detail(
+    graded: Run, task: MakeTask, command_check: MakeCheck, before: int
+) -> None:
+    """Details are short; wherever that cuts a secret, it was taken out before."""
+    said = "x" * before + f" {SECRET} " + "y" * (170 - before)
+    checks = (command_check(f"printf '%s' '{said}'; exit 1"), command_check(f"{said} 2>&1"))
+    script = f"echo '{said}'; exit 1\n"
+    for secrets in ({"MY_KEY": SECRET}, {"OTHER": "o" * 20}):
+        grade = graded(task(script, checks=checks), secrets=secrets)
+        # Without a redactor that knows it the test would find what it looks for.
+        pieces = {SECRET[at : at + 8] for at in range(len(SECRET) - 7)}
+        texts = [check.detail.rpartition("exit code 1: ")[2] for check in grade.checks[:2]]
+        found = [piece for text in (*texts, grade.log) for piece in pieces if piece in text]
+        assert bool(found) is ("OTHER" in secrets)
+        assert [check.outcome for check in grade.checks] == [FAILED, FAILED, ERRORED]
+
+
+def test_no_piece_of_a_secret_is_in_what_is_said_of_a_reward(graded: Run, task: MakeTask) -> None:
+    """Nor of a script, or a command, that could not run."""
+    for before in range(4, 40, 5):
+        text = "x" * before + SECRET
+        outcome, detail = outcome_of(graded(task(reward(text)), secrets={"MY_KEY": SECRET}))
+        assert outcome is ERRORED
+        assert SECRET[:4] not in detail
+    lost = "/" + "x" * 120 + SECRET
+    outcome, detail = outcome_of(graded(task(f"exec {lost}\n"), secrets={"MY_KEY": SECRET}))
+    assert outcome is ERRORED
+    assert SECRET[:8] not in detail
+
+
+def test_no_outcome_depends_on_what_is_taken_out(graded: Run, task: MakeTask) -> None:
+    """A reward, a report and a file are read as they were written."""
+    report = f"echo 'test_x ({SECRET}.test_x) ... ok'\n"
+    contains = CheckSpec(type="file_contains", params={"path": "a.py", "pattern": SECRET})
+    made = task(
+        report + reward("1.000000"),
+        expected_tests=(f"{SECRET}.test_x",),
+        workspace={"a.py": SECRET},
+        checks=(contains,),
+    )
+    grade = graded(made, secrets={"MY_KEY": SECRET, "ONE": "1.000000"})
+    assert [check.outcome for check in grade.checks] == [PASSED, PASSED]
+    assert SECRET not in grade.log
+
+
 @dataclass
 class Broken:
     """A check that can not do its work."""

@@ -35,6 +35,7 @@ calls = st.builds(
 steps = st.builds(
     Step,
     text=words,
+    reasoning=words,
     calls=st.lists(calls, max_size=3).map(tuple),
     usage=st.builds(
         Usage,
@@ -116,7 +117,10 @@ def test_a_file_as_it_is_read_by_others():
         name="ls", call_id="c1", input={"path": "."}, output="a.txt", ok=True, seconds=0.5
     )
     usage = Usage(input_tokens=7, output_tokens=3, cache_read_tokens=5, cache_write_tokens=2)
-    step = Step(text="I look.", calls=(call,), usage=usage, model="m-1", began=1.0, seconds=2.0)
+    step = Step(
+        text="I look.", reasoning="Hm.", calls=(call,), usage=usage, model="m-1",
+        began=1.0, seconds=2.0,
+    )  # fmt: skip
     origin = Origin(
         session="paginate#1", agent="pi 0.73", version="0123456789ab", model="m-1", usage=usage,
         cost_usd=0.25, about={"task": "paginate", "n": 1},
@@ -140,6 +144,7 @@ def test_a_file_as_it_is_read_by_others():
                 "source": "agent",
                 "model_name": "m-1",
                 "message": "I look.",
+                "reasoning_content": "Hm.",
                 "tool_calls": [
                     {
                         "tool_call_id": "c1",
@@ -233,6 +238,7 @@ def test_a_file_of_another_program_is_read_as_far_as_it_goes():
         input_tokens=20, output_tokens=18, cache_read_tokens=100, cache_write_tokens=0
     )
     assert found.steps[1].usage == Usage()
+    assert [step.reasoning for step in found.steps] == ["Hm.", ""]
 
 
 @pytest.mark.parametrize("version", ["ATIF-v1.9", "ATIF-v2.0", "atif-v1.8", "1.8", ""])

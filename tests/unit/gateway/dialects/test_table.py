@@ -33,6 +33,8 @@ def found(method, path, headers=None):
         (f"/x{PRO}:streamGenerateContent", "gemini", f"{PRO}:streamGenerateContent"),
         (f"{PRO}:countTokens", "gemini", f"{PRO}:countTokens"),
         ("/v1/models/m:generateContent", "gemini", "/v1/models/m:generateContent"),
+        ("/v1/models/m:streamGenerateContent", "gemini", "/v1/models/m:streamGenerateContent"),
+        (f"/v1beta{PRO}:generateContent", "gemini", f"{PRO}:generateContent"),
         ("/v1/tunedModels/m:generateContent", "gemini", "/v1/tunedModels/m:generateContent"),
     ],
 )
@@ -52,6 +54,7 @@ def test_what_is_posted_is_told_by_its_path(path, name, route):
         ("/models", {}, "openai-chat", "/v1/models"),
         ("/v1/models/meta/llama", {}, "openai-chat", "/v1/models/meta/llama"),
         ("/v1/models", GOOGLE, "gemini", "/v1/models"),
+        ("/v1/models/gemini-2.5-pro", GOOGLE, "gemini", "/v1/models/gemini-2.5-pro"),
         ("/v1beta/models", {}, "gemini", "/v1beta/models"),
         (PRO, {}, "gemini", PRO),
     ],

@@ -1,0 +1,151 @@
+"""Texts that are cut over the pieces of a reply: joined, searched, edited where they stand."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, TypeAlias
+
+import orjson
+
+from evalgate.core.json import Json
+from evalgate.core.redaction import Span
+from evalgate.gateway.reading import member
+
+_Path: TypeAlias = tuple[str | int, ...]
+
+#: What is looked for in a text: where it stands, in order, and what takes its place.
+Find: TypeAlias = Callable[[str], Sequence[Span]]
+
+#: The members of an event that tell which text its ``delta`` goes on with.
+_PLACE: Final = ("type", "index", "item_id", "output_index", "content_index", "summary_index")
+
+
+@dataclass(slots=True, kw_only=True)
+class Link:
+    """A stretch of a reply's bytes; ``value`` is its JSON when it is a whole piece by itself.
+
+    ``before`` and ``after`` are what stands around the JSON when it is written anew.
+    """
+
+    raw: bytes
+    value: Json = None
+    before: bytes = b""
+    after: bytes = b""
+    edited: bool = False
+
+
+@dataclass(slots=True)
+class _Run:
+    """The pieces of one text, or texts with something between: where each stands, in order."""
+
+    between: str = ""
+    pieces: list[str] = field(default_factory=list)
+    places: list[tuple[Link, _Path]] = field(default_factory=list)
+
+
+def edit_links(links: Sequence[Link], find: Find) -> bytes:
+    """Return the bytes of a reply, edited: ``find`` sees texts that are cut into pieces joined.
+
+    A replacement goes into the piece where its span begins. Only links that change are
+    written anew.
+    """
+    # Whole texts are many and short, so they are searched in one go.
+    runs: dict[_Path, _Run] = {(): _Run(between="\0")}
+    for link in links:
+        if link.value is None:
+            continue
+        lead = _lead(link.value)
+        for path, text in _strings(link.value):
+            run = runs.setdefault(_name(link.value, path, lead), _Run())
+            run.pieces.append(text)
+            run.places.append((link, path))
+    for run in runs.values():
+        _edit_run(run, find(run.between.join(run.pieces)))
+    return b"".join(_written(link) if link.edited else link.raw for link in links)
+
+
+def _strings(event: Json) -> Iterator[tuple[_Path, str]]:
+    """Yield path and text of each string below an event, in order."""
+    waiting: list[tuple[_Path, Json]] = [((), event)]
+    while waiting:
+        path, value = waiting.pop()
+        if isinstance(value, str):
+            if path:
+                yield path, value
+        elif isinstance(value, dict):
+            waiting += [((*path, name), inner) for name, inner in reversed(value.items())]
+        elif isinstance(value, list):
+            waiting += [((*path, at), value[at]) for at in reversed(range(len(value)))]
+
+
+def _lead(event: Json) -> _Path:
+    known = event if isinstance(event, Mapping) else {}
+    return tuple(str(known.get(name)) for name in _PLACE)
+
+
+def _name(event: Json, path: _Path, lead: _Path) -> _Path:
+    """Return what the pieces of one text have in common; nothing for a text that is whole.
+
+    For a delta that is the path with each ``index`` member in place of the position in a list,
+    so that parallel tool calls stay apart. One API sends its answer in pieces of the same form
+    as a whole one: there the thoughts stay apart from the answer.
+    """
+    if "delta" in path:
+        return (*lead, *_steps(event, path))
+    if path[0] == "candidates" and path[-3::2] == ("parts", "text"):
+        thought = member(event, *path[:-1], "thought") is True
+        return (*_steps(event, path[:2]), str(thought))
+    return ()
+
+
+def _steps(event: Any, path: _Path) -> Iterator[str]:
+    for step in path:
+        event = event[step]
+        if isinstance(step, int) and isinstance(event, Mapping):
+            yield str(event.get("index", step))
+        else:
+            yield str(step)
+
+
+def _edit_run(run: _Run, spans: Sequence[Span]) -> None:
+    if not spans:
+        return
+    start = 0
+    for piece, (link, path) in zip(run.pieces, run.places, strict=True):
+        end = start + len(piece)
+        edited = _cut(piece, start, spans)
+        if edited != piece:
+            _put(link.value, path, edited)
+            link.edited = True
+        start = end + len(run.between)
+
+
+def _cut(piece: str, start: int, spans: Sequence[Span]) -> str:
+    """Return a piece that begins at ``start`` of the joined text, edited."""
+    end = start + len(piece)
+    written: list[str] = []
+    position = start
+    for span in spans:
+        if span.end <= start or span.start >= end:
+            continue
+        written.append(piece[position - start : max(span.start, start) - start])
+        if span.start >= start:
+            written.append(span.text)
+        position = min(span.end, end)
+    return "".join([*written, piece[position - start :]])
+
+
+def _put(value: Json, path: tuple[str | int, ...], text: str) -> None:
+    target = value
+    for step in path[:-1]:
+        target = target[step]  # type: ignore[index]
+    target[path[-1]] = text  # type: ignore[index]
+
+
+def _written(link: Link) -> bytes:
+    try:
+        return link.before + orjson.dumps(link.value) + link.after
+    except orjson.JSONEncodeError:
+        # Nested more deeply than can be written: no client misses it, and a secret may be in it.
+        return link.before + b"null" + link.after

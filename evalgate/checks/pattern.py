@@ -14,7 +14,7 @@ import sys
 SECONDS = 10.0
 
 _FOUND, _NOT_FOUND = 10, 11
-_ERROR = re.compile(r"[A-Za-z.]{1,40}Error\b")
+_ERROR = re.compile(r"[A-Za-z.]{1,40}[Ee]rror\b")
 _SEARCH = f"""
 import json, re, resource, sys
 resource.setrlimit(resource.RLIMIT_AS, (1 << 31, 1 << 31))

@@ -67,6 +67,8 @@ def _trial(run: RunFolder, trial: Trial) -> str:
         "  " + ": ".join(filter(None, (f"[{check.outcome}] {check.name}", check.detail)))
         for check in trial.checks
     ]
+    if trial.evidence is Evidence.FAULTED:
+        lines += [f"  fault: {fault}" for fault in trial.faults or ("none fired",)]
     told = run.path / "artifacts" / trial.artifacts / "divergence.txt"
     if trial.diverged and told.is_file():
         text = told.read_text(encoding="utf-8", errors="replace")

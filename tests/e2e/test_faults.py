@@ -99,6 +99,8 @@ def test_nothing_under_faults_is_evidence(recorded, scripted, evalgate):
     for trial in trials(recorded):
         assert (trial["evidence"], trial["cassette"]) == ("faulted", "")
         assert trial["faults"] == ["stall of 2 s at request 1"]
+    shown = evalgate("show", "latest:double:1", cwd=recorded.path).stdout
+    assert "  fault: stall of 2 s at request 1\n" in shown
     assert evalgate("gate", cwd=recorded.path).returncode == 7
     done = evalgate("baseline", "accept", cwd=recorded.path)
     assert done.returncode == 2
@@ -116,6 +118,8 @@ def test_a_plan_that_hits_nothing_says_so(recorded, evalgate, tmp_path):
     done = evalgate("replay", "--faults", plan, "double", cwd=recorded.path)
     assert done.returncode == 5, done.stderr
     assert "no fault fired" in done.stdout
+    shown = evalgate("show", "latest:double:1", cwd=recorded.path).stdout
+    assert "  fault: none fired\n" in shown
     plan.write_text('format = 1\n[[fault]]\nkind = "reset"\nat = 1\ntask = "trip*"\n')
     done = evalgate("replay", "--faults", plan, cwd=recorded.path)
     assert done.returncode == 1

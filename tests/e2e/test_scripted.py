@@ -147,6 +147,17 @@ def test_a_plan_is_read_from_the_state_that_runs(accepted, evalgate):
     assert "0/2 passed" in dirty.stdout, dirty.stderr
 
 
+def test_a_live_gate_takes_a_plan_that_the_base_does_not_have(accepted, evalgate):
+    """It is answered here: no key of this machine is sent anywhere."""
+    accepted.write("plans/other.toml", plan(double=42))
+    config = (accepted.path / "evalgate.toml").read_text()
+    accepted.write("evalgate.toml", config.replace("plans/fix.toml", "plans/other.toml"))
+    accepted.commit("another plan")
+    done = evalgate("gate", "--live", cwd=accepted.path)
+    assert done.returncode == 1, done.stderr
+    assert verdict(accepted)["evidence"] == "measured"
+
+
 def test_a_model_is_not_compared_with_a_plan(accepted, scripted, evalgate):
     """The numbers of a plan are no baseline for a model: exit 3, and the reason says scripted."""
     config = (accepted.path / "evalgate.toml").read_text()

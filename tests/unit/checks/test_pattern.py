@@ -53,7 +53,7 @@ def test_a_search_that_needs_all_memory_is_broken_off() -> None:
 
 def test_what_broke_a_search_off_is_named_without_its_words() -> None:
     """They may hold a piece of the text, or of the pattern: here a secret that is cut."""
-    with pytest.raises(SearchError, match=r"^the search broke off: PatternError$|: error$|code 1$"):
+    with pytest.raises(SearchError, match=r"broke off: re\.(?:Pattern|)[Ee]rror$"):
         found_in("text", "(?P<hunter2hunter2" + "x" * 150 + "-9>a)")
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from contextlib import ExitStack, contextmanager
 
 import aiohttp
@@ -299,3 +300,23 @@ def test_recorded_times_are_those_of_the_witness_in_a_replay(wire):
         with wire.replay(tape) as route:
             wire.post(route, wire.asked())
             assert route.witness() == live_witness
+
+
+def test_a_stream_is_cut_again_as_it_was_when_that_is_asked_for(wire):
+    """At half the pace it takes at least twice as long; at once is what it does unasked."""
+    gate = threading.Event()
+    pieces = [b'data: {"n":%d}\n\n' % n for n in range(3)]
+    wire.scripted.say(*pieces, content_type="text/event-stream", gate=gate)
+    threading.Timer(0.2, gate.set).start()
+    with wire.live() as route:
+        wire.post(route, wire.asked())
+        tape = wire.sealed(route)
+    (one,) = tape.exchanges
+    assert sum(size for size, _ in one.cuts) == len(b"".join(pieces))
+    assert one.cuts[-1][1] >= 150
+    with wire.replay(tape, pace=0.5) as route:
+        began = time.monotonic()
+        assert wire.post(route, wire.asked()).body == b"".join(pieces)
+        assert time.monotonic() - began >= 0.3
+    with wire.replay(tape) as route:
+        assert wire.post(route, wire.asked()).body == b"".join(pieces)

@@ -444,17 +444,18 @@ def test_no_piece_of_a_secret_is_in_what_is_said_of_a_reward(graded: Run, task: 
 
 def test_no_outcome_depends_on_what_is_taken_out(graded: Run, task: MakeTask) -> None:
     """A reward, a report and a file are read as they were written."""
-    report = f"echo 'test_x ({SECRET}.test_x) ... ok'\n"
-    contains = CheckSpec(type="file_contains", params={"path": "a.py", "pattern": SECRET})
+    name = "hunter2_correct_horse_9"
+    report = f"echo 'test_x ({name}.test_x) ... ok'\n"
+    contains = CheckSpec(type="file_contains", params={"path": "a.py", "pattern": name})
     made = task(
         report + reward("1.000000"),
-        expected_tests=(f"{SECRET}.test_x",),
-        workspace={"a.py": SECRET},
+        expected_tests=(f"{name}.test_x",),
+        workspace={"a.py": name},
         checks=(contains,),
     )
-    grade = graded(made, secrets={"MY_KEY": SECRET, "ONE": "1.000000"})
+    grade = graded(made, secrets={"MY_KEY": name, "ONE": "1.000000"})
     assert [check.outcome for check in grade.checks] == [PASSED, PASSED]
-    assert SECRET not in grade.log
+    assert name not in grade.log
 
 
 @dataclass

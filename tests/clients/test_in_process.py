@@ -1,0 +1,96 @@
+"""Bedrock by boto3 and OpenAI's library inside a process: recorded, replayed, refused."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+import pytest
+
+from evalgate.gateway.cassette import load_cassette
+from tests.clients.conftest import CACHE, installed
+
+AGENT = Path(__file__).with_name("in_process_agent.py")
+
+
+class Provider(BaseHTTPRequestHandler):
+    """A scripted provider of both APIs: it says how often it was asked."""
+
+    asked = 0
+
+    def do_POST(self) -> None:
+        """Answer a Converse request, or stream a completion."""
+        self.rfile.read(int(self.headers["content-length"]))
+        Provider.asked += 1
+        said, kind = f"answer {Provider.asked}", "application/json"
+        if "/converse" in self.path:
+            message = {"role": "assistant", "content": [{"text": said}]}
+            usage = {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2}
+            answer = {"output": {"message": message}, "stopReason": "end_turn", "usage": usage}
+            data = json.dumps({**answer, "metrics": {"latencyMs": 1}}).encode()
+        else:
+            pieces = [{"choices": [{"index": 0, "delta": {"content": one}}]} for one in said]
+            data = b"".join(b"data: %s\n\n" % json.dumps(one).encode() for one in pieces)
+            data, kind = data + b"data: [DONE]\n\n", "text/event-stream"
+        self.send_response(200)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def provider():
+    """Serve the provider on loopback."""
+    installed("venv/bin/python")
+    Provider.asked = 0
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Provider)
+    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}"
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+def ask(mode: str, cassette: Path, url: str, *texts: str) -> subprocess.CompletedProcess[str]:
+    """Run the agent in an interpreter that has both evalgate and the libraries."""
+    (libraries,) = (CACHE / "venv" / "lib").glob("python3*/site-packages")
+    argv = [sys.executable, "-W", "ignore", AGENT, mode, cassette, url, *texts]
+    env = {**os.environ, "PYTHONPATH": str(libraries), "AWS_EC2_METADATA_DISABLED": "true"}
+    return subprocess.run(argv, env=env, capture_output=True, text=True, timeout=120)
+
+
+def test_agents_without_a_base_url_are_recorded_and_replayed(provider, tmp_path):
+    """Streamed and not; signatures, dates and keys are neither matched nor stored."""
+    cassette = tmp_path / "a folder é" / "1.json"
+    first = ask("record", cassette, provider, "one", "two")
+    assert first.returncode == 0, first.stderr
+    assert first.stdout.split("\n")[:4] == ["answer 1", "answer 2", "answer 3", "answer 4"]
+    again = ask("replay", cassette, provider, "one", "two")
+    assert again.returncode == 0, again.stderr
+    assert again.stdout == first.stdout
+    assert Provider.asked == 4
+    data = cassette.read_bytes()
+    tape = load_cassette(data, name="it")
+    assert [one.dialect for one in tape.exchanges] == ["passthrough", "openai-chat"] * 2
+    for word in (b"AKIA", b"wJalr", b"AWS4-HMAC", b"sk-of-the", b"X-Amz"):
+        assert word not in data
+
+
+def test_an_agent_that_asks_something_else_is_refused_in_its_own_process(provider, tmp_path):
+    """Nothing goes out, and what differs is named."""
+    cassette = tmp_path / "1.json"
+    assert ask("record", cassette, provider, "one").returncode == 0
+    other = ask("replay", cassette, provider, "another one")
+    assert other.returncode != 0
+    assert "evalgate.vcr: nearest is exchange 0" in other.stderr
+    assert Provider.asked == 2

@@ -21,12 +21,12 @@ from evalgate.core.request import distinct
 from evalgate.errors import UsageError
 from evalgate.gateway.canonical import encode
 from evalgate.gateway.dialects.table import DIALECTS
+from evalgate.gateway.editing import edit_pieces
 from evalgate.gateway.folding import fold, unfold
 from evalgate.gateway.lines import join_lines, split_lines
 from evalgate.gateway.matching import key_again
 from evalgate.gateway.parts import PartsReader, PartsWriter
 from evalgate.gateway.reading import needed_list, needed_object
-from evalgate.gateway.sse import edit_stream, is_stream
 
 FORMAT: Final = 2
 
@@ -210,7 +210,7 @@ def _refuse_leaks(cassette: CassetteFile, guard: Redactor) -> None:
     for exchange in cassette.exchanges:
         _refuse(guard.leaks(exchange.request.raw or b""))
         _refuse(guard.leaks(exchange.body))
-        if is_stream(exchange.body) and edit_stream(exchange.body, guard.spans) != exchange.body:
+        if edit_pieces(exchange.body, guard.spans) not in {None, exchange.body}:
             _refuse(["a key in the pieces of a stream"])
     for value in (cassette.header, cassette.claim, cassette.record):
         try:

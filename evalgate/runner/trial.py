@@ -156,7 +156,13 @@ def _conclude(
     log = ""
     if limit is None:
         graded = grade(
-            bench.provider, task, bench.checks[task.id], work.claim, stop, bench.controls
+            bench.provider,
+            task,
+            bench.checks[task.id],
+            work.claim,
+            stop,
+            bench.controls,
+            redactor=bench.redactor,
         )
         checks = tuple(
             replace(check, detail=bench.redactor.text(check.detail)) for check in graded.checks

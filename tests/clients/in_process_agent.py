@@ -26,9 +26,8 @@ def main() -> None:
         aws_access_key_id=KEY,
         aws_secret_access_key=SECRET,
     )
-    chat = openai.OpenAI(
-        base_url=f"{URL}/v1", api_key="sk-of-the-process-0123456789", max_retries=0
-    )
+    key = "sk-of-the-process-0123456789"
+    chat = openai.OpenAI(base_url=f"{URL}/v1", api_key=key, max_retries=0)
     secrets = {"AWS_SECRET": SECRET, "OPENAI": key}
     with evalgate.vcr.use_cassette(CASSETTE, mode=MODE, secrets=secrets):
         for text in TEXTS:

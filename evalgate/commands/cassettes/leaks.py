@@ -16,8 +16,9 @@ from evalgate.core.redaction import Redactor, Span
 from evalgate.core.request import Piece
 from evalgate.errors import UsageError
 from evalgate.gateway.cassette import CassetteFile, load_cassette
+from evalgate.gateway.editing import edit_pieces
 from evalgate.gateway.lines import join_lines
-from evalgate.gateway.sse import edit_stream, is_stream
+from evalgate.gateway.sse import is_stream
 
 #: Shorter runs of base64 hold no key.
 _BASE64: Final = re.compile(rb"[A-Za-z0-9+/_-]{24,}={0,2}")
@@ -128,6 +129,7 @@ class _Seeker:
             self._stream(path, body)
         elif (value := _parsed(body)) is not None:
             self.value(path, value)
+            self._stream(path, body)
         else:
             self.raw(path, body)
 
@@ -167,7 +169,7 @@ class _Seeker:
                 self._note(path, decoded, form="base64")
             return []
 
-        edit_stream(body, find)
+        edit_pieces(body, find)
 
     def _note(self, path: str, data: bytes, *, form: str = "plain") -> None:
         for kind in self._redactor.leaks(data):

@@ -99,7 +99,7 @@ def open_journal(path: Path, *, header: JsonObject, redactor: Redactor) -> Itera
 
 
 def load_journal(data: bytes, *, name: str) -> CassetteFile:
-    """Return the exchanges that were written whole, in the order they ended in.
+    """Return the exchanges that were written whole, in the order they were asked in.
 
     It is a cassette without a claim.
 
@@ -130,7 +130,14 @@ def _exchanges(lines: Sequence[JsonObject]) -> tuple[Exchange, ...]:
             parts.setdefault(member, []).extend(needed_list(values))
     reader = ExchangeReader(parts)
     by_slot = {line["slot"]: reader.take(line["exchange"]) for line in lines}
-    return tuple(by_slot.values())
+    # In order of asking: equal requests are answered in the order they were made.
+    return tuple(by_slot[slot] for slot in sorted(by_slot, key=_slot))
+
+
+def _slot(value: Json) -> int:
+    if not isinstance(value, int):
+        raise TypeError("a slot is missing")
+    return value
 
 
 def _line(file: int, value: dict[str, Json]) -> None:

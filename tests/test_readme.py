@@ -1,9 +1,10 @@
-"""The README tells the truth: its commands are the ones that are run."""
+"""README and docs hold together: their commands, links and keys are the ones there are."""
 
 from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -11,18 +12,13 @@ import pytest
 from evalgate.core.config import load_config
 from evalgate.core.decision import EXIT_CODES
 from evalgate.core.schema import Source
-
-ROOT = Path(__file__).parents[1]
-README = (ROOT / "README.md").read_text()
-
-
-def blocks(language: str) -> list[str]:
-    return re.findall(rf"^```{language}\n(.*?)^```", README, re.DOTALL | re.MULTILINE)
+from evalgate.runner.recorded import load_recorded
+from tests.pages import README, ROOT, WIRE, blocks, coded, named
 
 
 def test_the_first_screen_holds_the_two_commands():
     """Both do all their set-up; CI runs the second word for word."""
-    demo, tests = blocks("sh")[:2]
+    demo, tests = blocks("sh", README)[:2]
     assert demo.strip().endswith(".venv/bin/evalgate demo")
     assert tests.strip() in (ROOT / ".ci/run").read_text()
     assert README.index(tests) < 2000
@@ -30,7 +26,7 @@ def test_the_first_screen_holds_the_two_commands():
 
 def test_the_example_configuration_is_one():
     """It parses, with nothing unknown in it, also with what is added to it further down."""
-    text, *more = blocks("toml")
+    text, *more = blocks("toml", README)
     assert load_config(Source("README.md", text), below=()) is not None
     for added in more:
         assert load_config(Source("README.md", text + added), below=()) is not None
@@ -38,10 +34,10 @@ def test_the_example_configuration_is_one():
 
 def test_every_key_of_the_table_is_accepted():
     """And every documented key exists: the reader refuses unknown ones."""
-    keys = re.findall(r"^\| `([a-z_]+(?:\.[A-Za-z_]+)+)` \|", README, re.MULTILINE)
+    keys = named("## Configuration", README)
     files = (ROOT / "evalgate/core" / name for name in ("config.py", "models.py", "cassettes.py"))
     source = "".join(file.read_text() for file in files)
-    assert len(keys) > 20
+    assert {"harness.root", "limits.max_tokens", "budget.turns", "cassettes.also"} < set(keys)
     for key in keys:
         leaf = key.rsplit(".", 1)[1]
         assert leaf == "NAME" or f'"{leaf}"' in source, key
@@ -66,8 +62,8 @@ def test_the_check_types_of_the_table_are_the_ones_there_are():
     """No more and no fewer."""
     from evalgate.checks.table import CHECKS
 
-    rows = re.findall(r"^\| `([a-z_]+)` \|", README, re.MULTILINE)
-    assert set(rows) == set(CHECKS)
+    types = re.findall(r"^\| `([a-z_]+)` \|", README, re.MULTILINE)
+    assert set(types) == set(CHECKS)
 
 
 def test_the_demo_and_the_repository_have_one_harness():
@@ -82,3 +78,52 @@ def test_the_demo_and_the_repository_have_one_harness():
     assert theirs is not None
     assert ours.settings == theirs.settings
     assert project["project"]["name"] == "git-evalgate"
+
+
+def test_the_files_that_the_pages_point_to_are_there():
+    """Links within the repository, and the places where something new goes."""
+    for page, folder in ((README, ROOT), (WIRE, ROOT / "docs")):
+        for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", page):
+            assert (folder / link).exists(), link
+    places = README.split("Where a new one goes:")[1].split("Imports point down")[0]
+    assert len(coded(places)) > 6
+    for path in coded(places):
+        assert (ROOT / "evalgate" / path).exists(), path
+
+
+def test_links_within_the_pages_find_their_headings():
+    """As GitHub names them."""
+    pages = {"README.md": README, "wire.md": WIRE}
+    heads = {
+        name: {re.sub(r"[^a-z0-9 -]", "", head.lower()).replace(" ", "-") for head in found}
+        for name, page in pages.items()
+        if (found := re.findall(r"^##+ (.+)$", page, re.MULTILINE))
+    }
+    for name, page in pages.items():
+        for file, anchor in re.findall(r"\]\((?!https?:)([^)#]*)#([^)]+)\)", page):
+            assert anchor in heads[Path(file).name or name], anchor
+
+
+def test_the_options_of_a_replay_are_named(evalgate, tmp_path):
+    """All but those that every command has, on both pages, and no other ones."""
+    help_text = evalgate("replay", "--help", cwd=tmp_path).stdout
+    options = set(re.findall(r"^ +(--[a-z-]+) [A-Z]+ ", help_text, re.MULTILINE)) - {"--rev"}
+    assert options == {"--faults", "--allow-stale", "--record-missing", "--pace"}
+    told = {option.split()[0] for option in named("## Answers to what was recorded", WIRE)}
+    assert told == options
+    for option in options:
+        assert f"`evalgate replay {option} " in README
+
+
+def test_the_numbers_of_the_demo_are_those_of_its_recordings():
+    """Before the edit and after it; what the rule makes of them is the test of the demo's."""
+    told = re.search(r"(\d+) of 60 trials pass, and (\d+) of 60 did before it", README)
+    assert told is not None
+    passed = []
+    for folder in (ROOT / "evalgate/demo/edited", ROOT):
+        tapes = sorted((folder / "cassettes").glob("*/*/*.json"))
+        trials = [load_recorded(tape.read_bytes(), name=tape.name).measured for tape in tapes]
+        outcomes = Counter(str(trial["outcome"]) for trial in trials)
+        assert outcomes.total() == 60
+        passed.append(outcomes["passed"])
+    assert [int(number) for number in told.groups()] == passed

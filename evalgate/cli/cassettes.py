@@ -55,7 +55,7 @@ def cassette_list(options: Globals, rev: str | None) -> int:
 @_json
 @pass_globals
 def cassette_show(options: Globals, /, **asked: Any) -> int:
-    """Show a cassette: its header, what was scrubbed, its exchanges."""
+    """Show a cassette: its header, the scrub rules with their hits, its exchanges."""
     from evalgate.commands.cassettes.show import ShowOptions, show_cassette
 
     shown = ShowOptions(directory=options.directory, **asked)

@@ -34,7 +34,9 @@ usd_option = click.option(
     "--max-usd", type=click.FloatRange(0, 1e9), help="Ask no model once this is spent."
 )
 faults_option = click.option(
-    "--faults", metavar="PLAN", help="Let go wrong what a fault plan says."
+    "--faults",
+    metavar="PLAN",
+    help="Let go wrong what a plan says: a ready one such as retry, or a file. Nothing counts.",
 )
 
 

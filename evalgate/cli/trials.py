@@ -36,7 +36,10 @@ from evalgate.cli.root import (
 @usd_option
 @pass_globals
 def run(options: Globals, /, **asked: Any) -> int:
-    """Make live trials of TASKS (all of them by default) with the real model."""
+    """Make live trials of TASKS (all of them by default) with the real model.
+
+    Killed, interrupted or out of budget, the same command goes on where it stopped.
+    """
     from evalgate.commands.run import RunOptions
     from evalgate.commands.run import run as make
 
@@ -54,13 +57,13 @@ def run(options: Globals, /, **asked: Any) -> int:
     "--allow-stale",
     multiple=True,
     metavar="PART",
-    help="Only try whether it runs, against recordings that differ in this part.",
+    help="Only try whether it runs against recordings that differ in this part; may be repeated.",
 )
 @click.option(
     "--record-missing",
     type=click.IntRange(0),
     metavar="N",
-    help="Ask the model what was not recorded, N requests at most.",
+    help="Ask the model what was not recorded, N requests at most. That proves nothing.",
 )
 @click.option(
     "--pace",
@@ -71,7 +74,10 @@ def run(options: Globals, /, **asked: Any) -> int:
 )
 @pass_globals
 def replay(options: Globals, /, **asked: Any) -> int:
-    """Make the recorded trials of TASKS again: the agent runs, the recording answers."""
+    """Make the recorded trials of TASKS again: the agent runs, the recording answers.
+
+    What was not recorded is refused and explained, and ends with exit 7.
+    """
     from evalgate.commands.replay import ReplayOptions
     from evalgate.commands.replay import replay as make
     from evalgate.wiring import Kind

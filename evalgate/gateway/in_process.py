@@ -59,6 +59,7 @@ def use_cassette(
 ) -> Iterator[None]:
     """Record the model traffic of this process into a cassette, or replay it.
 
+    Only for one thread at a time: while VCR.py makes a connection, no thread is patched.
     ``mode`` is ``record``, ``replay`` (strict: nothing reaches the network) or ``live`` (nothing
     is done). ``secrets`` are values by name that must not be stored, beside those of the
     environment; ``places`` are paths of this machine by label. A request that was not recorded

@@ -500,3 +500,16 @@ def test_a_bad_rule_is_told_with_its_line(repo, evalgate):
     configure(repo, "\n[cassettes]\n" + RULE.replace("Build \\d+", "Build ("))
     said = tell(evalgate, repo.path, "list", code=2)
     assert re.search(r"evalgate.toml:\d+: cassettes.scrub.pattern: 'Build \(' is no pattern", said)
+
+
+@pytest.mark.parametrize(
+    "place", ["cassettes", "./tasks/../cassettes", "cassettes/aside", ".", ".git/x"]
+)
+def test_a_place_that_is_not_apart_is_refused_and_nothing_is_lost(recorded, evalgate, place):
+    """Putting recordings where they are removed from would destroy them."""
+    folder = recorded.path / "cassettes"
+    before = {path: path.read_bytes() for path in folder.rglob("*.json")}
+    done = evalgate("cassette", "prune", "--to", place, cwd=recorded.path)
+    assert done.returncode == 2, done.stdout
+    assert "no place apart" in done.stderr
+    assert {path: path.read_bytes() for path in folder.rglob("*.json")} == before

@@ -80,6 +80,14 @@ def _kept(files: Sequence[Shelved], state: State, keep: int) -> list[Shelved]:
     return kept
 
 
+def _require_apart(folder: Path, shelf: Shelf) -> None:
+    """Refuse a place from which the removal of what was put aside would take it as well."""
+    target, own = folder.resolve(), shelf.folder.resolve()
+    if target.is_relative_to(own) or own.is_relative_to(target) or ".git" in target.parts:
+        message = f"--to {folder} is no place apart from the recordings in {shelf.name}"
+        raise UsageError(message, hint="name a folder of their own, outside the recordings")
+
+
 def _put_aside(
     project: Project,
     shelf: Shelf,
@@ -89,6 +97,7 @@ def _put_aside(
 ) -> _Aside:
     shelter = shlex.quote(str(shelf.folder))
     if options.folder is not None:
+        _require_apart(options.folder, shelf)
         back = f"cp -r {shlex.quote(str(options.folder))}/. {shelter}"
         for one in () if options.dry_run else going:
             write_whole(options.folder / one.path, one.data)

@@ -5,12 +5,11 @@ from __future__ import annotations
 import asyncio
 import secrets
 import socket
-import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from http import HTTPStatus
 from pathlib import Path
-from typing import Final, TypeVar
+from typing import Final
 
 import aiohttp
 import orjson
@@ -26,6 +25,7 @@ from evalgate.gateway.cleaning import Pieces
 from evalgate.gateway.dialects.table import find_dialect
 from evalgate.gateway.journal import open_journal
 from evalgate.gateway.limits import require_known_prices
+from evalgate.gateway.loopback import Loopback
 from evalgate.gateway.rescrubbing import rules_header
 from evalgate.gateway.route import GRACE_SECONDS, Missing, Mode, Route, RouteSpec
 from evalgate.gateway.upstream import open_session
@@ -34,8 +34,6 @@ __all__ = ["Gateway", "Missing", "Mode", "Route", "RouteSpec", "open_gateway"]
 
 _TOKEN_BYTES: Final = 24
 _ROOTS: Final = frozenset({"", "/", "/v1", "/v1/"})
-
-_T = TypeVar("_T")
 
 
 class Gateway:
@@ -46,11 +44,21 @@ class Gateway:
         self._redactor = redactor
         self._routes: dict[str, Route] = {}
         self._pieces = Pieces()
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._serve, name="evalgate-gateway", daemon=True)
         self._session: aiohttp.ClientSession | None = None
-        self._runner: web.AppRunner | None = None
-        self.port = 0
+        # Bodies are unpacked by ourselves, so that a bad one is answered in its API's own words.
+        self._server = Loopback(
+            self._handle,
+            name="evalgate-gateway",
+            max_size=MAX_BODY,
+            grace=GRACE_SECONDS,
+            decompresses=False,
+            closing=self._close_session,
+        )
+
+    @property
+    def port(self) -> int:
+        """The port it listens on; 0 until it is open."""
+        return self._server.port
 
     def open_route(self, spec: RouteSpec) -> AbstractContextManager[Route]:
         """Open one trial's way to the model; it is closed when the context ends."""
@@ -71,11 +79,11 @@ class Gateway:
             try:
                 # Nobody can connect before it listens, so nobody else ever could.
                 path.chmod(0o600)
-                site = self._call(self._listen_on(listener))
+                stop = self._server.listen_on(listener)
                 try:
                     yield
                 finally:
-                    self._call(site.stop())
+                    stop()
             finally:
                 path.unlink(missing_ok=True)
 
@@ -122,44 +130,13 @@ class Gateway:
 
     def open(self) -> None:
         """Start the thread and listen on a free port of the loopback."""
-        self._thread.start()
-        self._call(self._listen())
+        self._server.open()
 
     def close(self) -> None:
         """Close what is open and end the thread."""
-        self._call(self._shut())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
+        self._server.close()
 
-    def _serve(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._loop.run_forever()
-
-    def _call(self, work: Coroutine[object, object, _T]) -> _T:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
-
-    async def _listen(self) -> None:
-        app = web.Application(client_max_size=MAX_BODY)
-        app.router.add_route("*", "/{path:.*}", self._handle)
-        self._runner = web.AppRunner(
-            app, access_log=None, shutdown_timeout=GRACE_SECONDS, auto_decompress=False
-        )
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0, backlog=1024)
-        await site.start()
-        self.port = int(self._runner.addresses[0][1])
-
-    async def _listen_on(self, listener: socket.socket) -> web.SockSite:
-        if self._runner is None:
-            raise ValueError("the gateway is not open")
-        site = web.SockSite(self._runner, listener, backlog=1024)
-        await site.start()
-        return site
-
-    async def _shut(self) -> None:
-        if self._runner is not None:
-            await self._runner.cleanup()
+    async def _close_session(self) -> None:
         if self._session is not None:
             await self._session.close()
 
@@ -170,8 +147,8 @@ class Gateway:
         return self._session
 
     def _drain(self, route: Route) -> None:
-        if self._loop.is_running():
-            self._call(_drained(route))
+        if self._server.running:
+            self._server.call(_drained(route))
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         token, _, tail = request.match_info["path"].removeprefix("r/").partition("/")

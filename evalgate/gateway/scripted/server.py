@@ -6,9 +6,7 @@ retry gets the same reply and trials at the same time do not meet.
 
 from __future__ import annotations
 
-import asyncio
-import threading
-from collections.abc import Coroutine, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from http import HTTPStatus
@@ -20,6 +18,7 @@ from aiohttp import web
 
 from evalgate.core.json import Json, JsonObject
 from evalgate.gateway import reading
+from evalgate.gateway.loopback import Loopback
 from evalgate.gateway.scripted.gemini import GeminiVoice
 from evalgate.gateway.scripted.plan import Plan, Said
 from evalgate.gateway.scripted.saying import Saying, tokens
@@ -45,42 +44,25 @@ class ScriptedServer:
     def __init__(self, plans: Mapping[str, Plan]) -> None:
         """Prepare a server that is not open yet."""
         self._plans = plans
-        self._loop = asyncio.new_event_loop()
-        self._thread = threading.Thread(target=self._serve, name="evalgate-scripted", daemon=True)
-        self._runner: web.AppRunner | None = None
-        self.url = ""
+        self._server = Loopback(
+            self._handle,
+            name="evalgate-scripted",
+            max_size=_CLIENT_MAX_SIZE,
+            grace=_GRACE_SECONDS,
+        )
+
+    @property
+    def url(self) -> str:
+        """The base URL; nothing answers there until it is open."""
+        return f"http://127.0.0.1:{self._server.port}"
 
     def open(self) -> None:
         """Start the thread and listen on a free port of the loopback."""
-        self._thread.start()
-        self._call(self._listen())
+        self._server.open()
 
     def close(self) -> None:
         """Close what is open and end the thread."""
-        self._call(self._shut())
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join()
-        self._loop.close()
-
-    def _serve(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        self._loop.run_forever()
-
-    def _call(self, work: Coroutine[object, object, None]) -> None:
-        asyncio.run_coroutine_threadsafe(work, self._loop).result()
-
-    async def _listen(self) -> None:
-        app = web.Application(client_max_size=_CLIENT_MAX_SIZE)
-        app.router.add_route("*", "/{path:.*}", self._handle)
-        self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=_GRACE_SECONDS)
-        await self._runner.setup()
-        site = web.TCPSite(self._runner, "127.0.0.1", 0, backlog=1024)
-        await site.start()
-        self.url = f"http://127.0.0.1:{self._runner.addresses[0][1]}"
-
-    async def _shut(self) -> None:
-        if self._runner is not None:
-            await self._runner.cleanup()
+        self._server.close()
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
         task, path = _split(request.rel_url.raw_path)

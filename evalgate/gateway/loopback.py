@@ -1,0 +1,84 @@
+"""An HTTP server on a free port of the loopback, with an event loop in a thread of its own."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+import threading
+from collections.abc import Awaitable, Callable, Coroutine
+from typing import Final, TypeVar
+
+from aiohttp import web
+
+_BACKLOG: Final = 1024
+
+_T = TypeVar("_T")
+
+
+class Loopback:
+    """Gives every request to one handler; ``port`` is 0 until it is open.
+
+    A handler finds the path of its request in ``match_info["path"]``.
+    """
+
+    def __init__(
+        self,
+        handler: Callable[[web.Request], Awaitable[web.StreamResponse]],
+        *,
+        name: str,
+        max_size: int,
+        grace: float,
+        decompresses: bool = True,
+        closing: Callable[[], Awaitable[None]] | None = None,
+    ) -> None:
+        """Prepare a server that is not open yet.
+
+        ``name`` is that of its thread, ``max_size`` the most bytes of a body, ``grace`` the
+        seconds that requests on their way have at the end; ``closing`` is awaited after them.
+        """
+        app = web.Application(client_max_size=max_size)
+        app.router.add_route("*", "/{path:.*}", handler)
+        if closing is not None:
+            app.on_cleanup.append(lambda _: closing())
+        self._runner = web.AppRunner(
+            app, access_log=None, shutdown_timeout=grace, auto_decompress=decompresses
+        )
+        self._loop = asyncio.new_event_loop()
+        self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
+        self.port = 0
+
+    @property
+    def running(self) -> bool:
+        """Tell whether its loop can be called."""
+        return self._loop.is_running()
+
+    def open(self) -> None:
+        """Start the thread and listen."""
+        self._thread.start()
+        self.call(self._listen())
+
+    def close(self) -> None:
+        """Close what is open and end the thread."""
+        self.call(self._runner.cleanup())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join()
+        self._loop.close()
+
+    def call(self, work: Coroutine[object, object, _T]) -> _T:
+        """Run something on the loop, from another thread, and return what it gives."""
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    def listen_on(self, listener: socket.socket) -> Callable[[], None]:
+        """Serve on a bound socket as well; return what ends that."""
+        site = web.SockSite(self._runner, listener, backlog=_BACKLOG)
+        self.call(site.start())
+        return lambda: self.call(site.stop())
+
+    def _serve(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        self._loop.run_forever()
+
+    async def _listen(self) -> None:
+        await self._runner.setup()
+        await web.TCPSite(self._runner, "127.0.0.1", 0, backlog=_BACKLOG).start()
+        self.port = int(self._runner.addresses[0][1])

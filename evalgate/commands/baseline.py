@@ -14,9 +14,9 @@ from evalgate.core.json import Json
 from evalgate.core.sample import Sample, sample_of
 from evalgate.core.task import suite_digest
 from evalgate.core.trial import Evidence, Trial
+from evalgate.disk import write_whole
 from evalgate.errors import UsageError
 from evalgate.store.baselines import dump_baseline, dump_ledger
-from evalgate.store.disk import write_whole
 from evalgate.store.runs import RunFolder, RunStore
 
 

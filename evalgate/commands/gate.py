@@ -24,12 +24,12 @@ from evalgate.core.sample import Sample
 from evalgate.core.scripted import WORDS, scripted_among
 from evalgate.core.task import suite_digest
 from evalgate.core.verdict import Verdict, judge
+from evalgate.disk import write_whole
 from evalgate.errors import ExitCode, NoConfigurationError, UsageError
 from evalgate.repo.base import Pair, resolve_pair
 from evalgate.repo.fingerprint import diff_parts, diff_text
 from evalgate.repo.treeview import Subject
 from evalgate.report.verdict import PartChange, Story, render_verdict
-from evalgate.store.disk import write_whole
 from evalgate.store.runs import RunStore
 
 _RECORD = "evalgate run --record   # live trials of this harness, with its recordings"

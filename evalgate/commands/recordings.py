@@ -15,12 +15,12 @@ from evalgate.core.harness import Harness
 from evalgate.core.identity import storage_key
 from evalgate.core.task import Task
 from evalgate.core.trial import Trial
+from evalgate.disk import write_whole
 from evalgate.errors import UsageError
 from evalgate.repo.remotes import public_host
 from evalgate.runner.artifacts import cassette_path
 from evalgate.runner.recorded import RecordedTrial, load_recorded
 from evalgate.runner.run import Job
-from evalgate.store.disk import write_whole
 from evalgate.store.runs import RunFolder
 
 FOLDER = re.compile(r"[0-9a-f]{12}")

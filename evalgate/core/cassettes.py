@@ -9,13 +9,11 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from evalgate.core.schema import Reader
-from evalgate.core.scrubs import SCRUBS, Scrub, scrubs_digest, usual_scrubs
+from evalgate.core.scrubs import BESIDE, SCRUBS, Scrub, scrubs_digest, usual_scrubs
 
 #: The folder that holds recordings when nobody says otherwise.
 USUAL_PATH: Final = "cassettes"
 
-#: The counts of what no rule did are shown under these names.
-_TAKEN: Final = frozenset({"places", "secrets"})
 _DIALECTS: Final = ("", "anthropic", "gemini", "openai-chat", "openai-responses", "passthrough")
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
@@ -49,7 +47,7 @@ def read_cassettes(table: Reader) -> CassettesSpec:
         raise table.error(f"{both[0]!r} is asked for and left out", "also")
     own: list[Scrub] = []
     for inner in table.tables("scrub"):
-        own.append(_own(inner, known | _TAKEN | {rule.name for rule in own}))
+        own.append(_own(inner, known | BESIDE.keys() | {rule.name for rule in own}))
     table.done()
     return CassettesSpec(path=path, scrubs=usual_scrubs(without=without, also=also, own=own))
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 from evalgate.core.json import Json
-from evalgate.core.trajectory import Usage
+from evalgate.core.trajectory import Usage, add_known
 
 #: A limit of nothing at all would be a mistake: one hundredth of a cent.
 LEAST_USD: Final = 0.0001
@@ -30,14 +30,6 @@ class Allowance:
     def unlimited(self) -> bool:
         """Tell whether there is no limit at all."""
         return all(getattr(self, field.name) is None for field in fields(self))
-
-
-Number = TypeVar("Number", int, float)
-
-
-def add_known(left: Number | None, right: Number | None) -> Number | None:
-    """Add two numbers; an unknown one makes the sum unknown."""
-    return None if left is None or right is None else left + right
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Final
 
 from evalgate.core.json import Json
 
@@ -146,6 +147,16 @@ SCRUBS: tuple[Scrub, ...] = (
         "sessions have random ids; not usual, since a task may be about one",
     ),
 )
+
+
+PLACES_HIT: Final = "places"
+SECRETS_HIT: Final = "secrets"
+
+#: What is counted beside the rules of the table, and why it is replaced; no rule has such a name.
+BESIDE: Final[Mapping[str, str]] = {
+    PLACES_HIT: "the run's own paths differ from run to run",
+    SECRETS_HIT: "a cassette holds no key",
+}
 
 
 def scrub_text(text: str, rules: Iterable[Scrub], hits: Counter[str]) -> str:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from evalgate.core.json import Json, JsonObject
+
+Number = TypeVar("Number", int, float)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -39,17 +42,18 @@ class Usage:
     def __add__(self, other: Usage) -> Usage:
         """Add two counts; an unknown summand makes the sum unknown."""
         return Usage(
-            input_tokens=_add(self.input_tokens, other.input_tokens),
-            output_tokens=_add(self.output_tokens, other.output_tokens),
-            cache_read_tokens=_add(self.cache_read_tokens, other.cache_read_tokens),
-            cache_write_tokens=_add(self.cache_write_tokens, other.cache_write_tokens),
+            input_tokens=add_known(self.input_tokens, other.input_tokens),
+            output_tokens=add_known(self.output_tokens, other.output_tokens),
+            cache_read_tokens=add_known(self.cache_read_tokens, other.cache_read_tokens),
+            cache_write_tokens=add_known(self.cache_write_tokens, other.cache_write_tokens),
         )
 
 
 NO_USAGE = Usage(input_tokens=0, output_tokens=0, cache_read_tokens=0, cache_write_tokens=0)
 
 
-def _add(left: int | None, right: int | None) -> int | None:
+def add_known(left: Number | None, right: Number | None) -> Number | None:
+    """Add two numbers; an unknown one makes the sum unknown."""
     return None if left is None or right is None else left + right
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from evalgate.core.exchange import Ending, Exchange
@@ -55,19 +55,15 @@ class Capture:
         body = clean_body(bytes(self.body), redactor)
         # Of a body that is not as it came, nobody can say how it was cut.
         cut = is_stream(body) and len(self.cuts) > 1 and len(body) == len(self.body)
-        return Exchange(
-            dialect=self.request.dialect,
-            method=self.request.method,
-            path=self.request.path,
-            query=self.request.query,
-            asked=self.request.asked,
-            request=self.request.request,
-            key=self.request.key,
+        exchange = self.request.answered(
             status=self.status,
             headers={name: redactor.text(value) for name, value in self.headers.items()},
             body=body,
-            ending=self.ending,
             began=round(self.began, 3),
+        )
+        return replace(
+            exchange,
+            ending=self.ending,
             seconds=round(time.monotonic() - self.started, 3),
             cuts=tuple(self.cuts) if cut else (),
         )

@@ -7,11 +7,9 @@ formats. It is imported when the first tape is opened.
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -19,6 +17,7 @@ from typing import TYPE_CHECKING, Any, Final
 from evalgate.core.exchange import Exchange
 from evalgate.core.redaction import Redactor
 from evalgate.core.scrubs import Scrub
+from evalgate.disk import write_whole
 from evalgate.errors import UsageError
 from evalgate.gateway.cassette_format import (
     FORMAT,
@@ -219,20 +218,3 @@ def _response(index: int) -> dict[str, object]:
     """Return the response VCR.py keeps: the number of the exchange, which is ours to hold."""
     empty = {"status": {"code": 200, "message": ""}, "headers": {}, "body": {"string": b""}}
     return {**empty, "index": index}
-
-
-def write_whole(path: Path, data: bytes) -> None:
-    """Write beside the file and rename: a reader sees the old file or the new one, never half."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).chmod(0o644)
-        Path(name).replace(path)
-    except BaseException:
-        with suppress(FileNotFoundError):
-            Path(name).unlink()
-        raise

@@ -100,11 +100,6 @@ def load_cassette(data: bytes, *, name: str) -> CassetteFile:
         raise UsageError(f"{name} is no cassette: {error}", hint=_MENDING) from error
 
 
-def sealed_again(rest: JsonObject) -> bytes:
-    """Return a file of this content, whatever it says, closed by its digest."""
-    return _encode(rest)
-
-
 def digest_of(data: bytes) -> str:
     """Return the digest that a file of ours closes with."""
     return _text(needed_object(orjson.loads(data))["sha256"])

@@ -12,11 +12,9 @@ from evalgate.core.request import StoredRequest
 from evalgate.core.worddiff import word_diff
 from evalgate.gateway.dialects.dialect import ToolResult
 from evalgate.gateway.dialects.table import DIALECTS
-from evalgate.gateway.differences import SHOWN, Difference, differences, parts_of, same
+from evalgate.gateway.differences import Difference, differences, parts_of, same
 from evalgate.gateway.matching import Keyed
 from evalgate.gateway.reading import parse, text
-
-__all__ = ["SHOWN", "explain"]
 
 _MOST: Final = 8
 

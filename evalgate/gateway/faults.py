@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,9 +10,8 @@ from evalgate.core.exchange import Ending
 from evalgate.core.faults import Fault, FaultKind
 from evalgate.gateway.capture import Capture
 from evalgate.gateway.dialects.dialect import Dialect
+from evalgate.gateway.folding import events_of
 from evalgate.gateway.sse import is_stream
-
-_EVENT_END = re.compile(rb"\r\n\r\n|\n\n|\r\r")
 
 #: The kind of error that an overloaded provider says in the middle of a stream.
 _OVERLOADED = 529
@@ -121,10 +119,7 @@ def _end(body: bytes, fault: Fault, *, stream: bool) -> int:
 
 def _events(body: bytes, count: int) -> int:
     """Return where the first ``count`` events end."""
-    ends = [match.end() for match in _EVENT_END.finditer(body)]
-    if not count:
-        return 0
-    return ends[count - 1] if count <= len(ends) else len(body)
+    return sum(events_of(body)[:count])
 
 
 def _error_event(dialect: Dialect) -> bytes:

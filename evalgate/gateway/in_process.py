@@ -21,14 +21,14 @@ from evalgate.core.exchange import Exchange, Miss
 from evalgate.core.json import JsonObject
 from evalgate.core.redaction import Redactor, known_secrets
 from evalgate.core.scrubs import Scrub
+from evalgate.disk import write_whole
 from evalgate.errors import DivergedError, UsageError
 from evalgate.gateway.capture import clean_body
-from evalgate.gateway.cassette import write_whole
 from evalgate.gateway.cassette_format import CassetteFile, dump_cassette, load_cassette
 from evalgate.gateway.cleaning import USUAL, Cleaner
 from evalgate.gateway.dialects.table import find_dialect
 from evalgate.gateway.divergence import explain
-from evalgate.gateway.matching import Keyed, Keying
+from evalgate.gateway.matching import Keyed, Keying, without_keys
 from evalgate.gateway.rescrubbing import recorded_rules, rescrubbed, rules_header
 from evalgate.gateway.upstream import returned
 
@@ -85,10 +85,8 @@ def use_cassette(
     if seam.misses:
         raise _diverged(seam.misses[0])
     if not seam.replays:
-        header: JsonObject = {
-            "recorder": "evalgate.vcr",
-            "scrubs": rules_header(scrubs, cleaner.hits),
-        }
+        rules = rules_header(scrubs, cleaner.hits)
+        header: JsonObject = {"recorder": "evalgate.vcr", "scrubs": rules}
         whole = CassetteFile(header=header, exchanges=tuple(seam.kept), claim={}, record={})
         write_whole(file, dump_cassette(whole, redactor=redactor))
 
@@ -179,7 +177,7 @@ class _Seam:
             raise UsageError(f"evalgate.vcr: {request.method} {url.path} names no API")
         if dialect.name == "passthrough":
             path = f"//{url.netloc.rpartition('@')[2]}{path}"
-        query = {n: v for n, v in parse_qsl(url.query) if "key" not in n.lower()}
+        query = without_keys(parse_qsl(url.query))
         sent = _sent(request.body_bytes)
         return self.keying.keyed(dialect, request.method, path, sent, headers=headers, query=query)
 
@@ -192,15 +190,7 @@ class _Seam:
         return any(one.key == key for n, one in enumerate(self.tape) if n not in played)
 
     def _exchange(self, request: Request, response: Mapping[str, Any]) -> Exchange:
-        keyed = self.keyed[request.headers[_KEY]]
-        return Exchange(
-            dialect=keyed.dialect,
-            method=keyed.method,
-            path=keyed.path,
-            query=keyed.query,
-            asked=keyed.asked,
-            request=keyed.request,
-            key=keyed.key,
+        return self.keyed[request.headers[_KEY]].answered(
             status=int(response["status"]["code"]),
             headers={name: values[0] for name, values in response["headers"].items()},
             body=response["body"]["string"],

@@ -13,7 +13,7 @@ from evalgate.core.faults import Fault
 from evalgate.gateway.capture import Capture
 from evalgate.gateway.dialects.dialect import Dialect
 from evalgate.gateway.limits import Bill
-from evalgate.gateway.matching import Keyed
+from evalgate.gateway.matching import Keyed, without_keys
 from evalgate.gateway.relay import respond
 from evalgate.gateway.route import Route
 from evalgate.gateway.witness import REFUSAL, Refusal
@@ -70,8 +70,7 @@ class Incoming:
 
     def query(self) -> dict[str, str]:
         """Return the query without what could hold a key."""
-        query = self.request.rel_url.query
-        return {name: value for name, value in query.items() if "key" not in name.lower()}
+        return without_keys(self.request.rel_url.query.items())
 
     def target(self) -> str:
         """Return the API's path with the query that goes on."""

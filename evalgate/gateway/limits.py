@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from http import HTTPStatus
 
 from evalgate.core.exchange import Exchange
-from evalgate.core.limits import Allowance, Stop, Tally, add_known, stop_at, tokens_of
+from evalgate.core.limits import Allowance, Stop, Tally, stop_at, tokens_of
 from evalgate.core.pricing import Price, cost_usd
-from evalgate.core.trajectory import NO_USAGE
+from evalgate.core.trajectory import NO_USAGE, add_known
 from evalgate.errors import UsageError
 from evalgate.gateway.dialects.dialect import Dialect, Reply
 from evalgate.gateway.dialects.passthrough import Passthrough
@@ -62,7 +62,7 @@ def cost_of(exchanges: Iterable[Exchange], prices: Mapping[str, Price | None]) -
         dialect = DIALECTS[exchange.dialect]
         if not dialect.is_turn(exchange.path) or exchange.status >= HTTPStatus.BAD_REQUEST:
             continue
-        model = dialect.model_of(exchange.path, exchange.request.data)
+        model = dialect.model_of(exchange.path, exchange.request.only("model"))
         cost = cost_usd(read_reply(exchange).usage, prices.get(model or ""))
         total = add_known(total, cost)
     return total

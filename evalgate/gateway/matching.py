@@ -8,7 +8,7 @@ asked for JSON.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 from urllib.parse import urlencode
@@ -40,6 +40,37 @@ class Keyed:
     key: str
     query: str = ""
     asked: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, exchange: Exchange) -> Keyed:
+        """Return the request of an exchange."""
+        return cls(
+            dialect=exchange.dialect,
+            method=exchange.method,
+            path=exchange.path,
+            query=exchange.query,
+            asked=exchange.asked,
+            request=exchange.request,
+            key=exchange.key,
+        )
+
+    def answered(
+        self, *, status: int, headers: Mapping[str, str], body: bytes, began: float
+    ) -> Exchange:
+        """Return the exchange that this request and its response make."""
+        return Exchange(
+            dialect=self.dialect,
+            method=self.method,
+            path=self.path,
+            query=self.query,
+            asked=self.asked,
+            request=self.request,
+            key=self.key,
+            status=status,
+            headers=headers,
+            body=body,
+            began=began,
+        )
 
 
 class Keying:
@@ -162,6 +193,11 @@ def key_again(exchange: Exchange) -> str:
         asked=exchange.asked,
         headers=dialect.headers if dialect else frozenset(),
     )
+
+
+def without_keys(query: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Return the members of a query, without what could hold a key."""
+    return {name: value for name, value in query if "key" not in name.lower()}
 
 
 def _query(query: Mapping[str, str]) -> str:

@@ -92,9 +92,7 @@ class _Question:
         headers = {"accept": "application/json"}
         if upstream.key_header == "x-api-key":
             headers |= _ANTHROPIC_VERSION
-        if upstream.key is not None:
-            bearer = upstream.key_header == "authorization"
-            headers[upstream.key_header] = f"Bearer {upstream.key}" if bearer else upstream.key
+        headers |= upstream.key_headers()
         # A redirect would carry the key to a place nobody named.
         asking = self._session.get(upstream.url + path, headers=headers, allow_redirects=False)
         try:

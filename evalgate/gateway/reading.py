@@ -5,7 +5,7 @@ In files of our own a value of another kind is damage: ``needed_*`` raise TypeEr
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import orjson
 
@@ -85,15 +85,3 @@ def _block_text(block: Json) -> str:
         return block
     written = member(block, "text")
     return written if isinstance(written, str) else f"[{text(block, 'type') or 'block'}]"
-
-
-def strings(value: Json) -> Iterator[str]:
-    """Yield every string that is a value."""
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from strings(inner)
-    elif isinstance(value, list):
-        for inner in value:
-            yield from strings(inner)

@@ -26,6 +26,13 @@ def rules_header(scrubs: Sequence[Scrub], hits: Mapping[str, int]) -> dict[str, 
     }
 
 
+def wire_header(
+    places: Mapping[str, str], scrubs: Sequence[Scrub], hits: Mapping[str, int]
+) -> dict[str, Json]:
+    """Return what the wire itself says of a recording: the run's own places, and scrubbing."""
+    return {"places": dict(places), "scrubs": rules_header(scrubs, hits)}
+
+
 def recorded_rules(header: Mapping[str, Json]) -> str:
     """Return the version of the rules a cassette was recorded under; empty when it says none."""
     said = header.get("scrubs")

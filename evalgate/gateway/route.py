@@ -12,7 +12,7 @@ from typing import Final
 
 from evalgate.core.exchange import Exchange, Miss, Witness
 from evalgate.core.faults import Fault
-from evalgate.core.json import Json, JsonObject
+from evalgate.core.json import JsonObject
 from evalgate.core.limits import Allowance
 from evalgate.core.pricing import Price
 from evalgate.core.redaction import Redactor
@@ -26,7 +26,7 @@ from evalgate.gateway.journal import Journal
 from evalgate.gateway.limits import Bill, Meter, Spending
 from evalgate.gateway.matching import Keyed, Keying
 from evalgate.gateway.moving import recorded_places
-from evalgate.gateway.rescrubbing import rules_header
+from evalgate.gateway.rescrubbing import wire_header
 from evalgate.gateway.upstream import Upstream
 from evalgate.gateway.witness import read_reply, witness_of
 
@@ -201,13 +201,9 @@ class Route:
         if not self.spec.mode.asks_model:
             raise UsageError("a replay is no recording and can not be sealed")
         self.stop()
-        places: Json = dict(self.spec.places)
+        spec, hits = self.spec, self.keying.cleaner.hits
         whole = CassetteFile(
-            header={
-                "places": places,
-                "scrubs": rules_header(self.spec.scrubs, self.keying.cleaner.hits),
-                **header,
-            },
+            header={**wire_header(spec.places, spec.scrubs, hits), **header},
             exchanges=self._exchanges(),
             claim=claim,
             record=record,

@@ -15,7 +15,6 @@ import aiohttp
 import orjson
 from aiohttp import web
 
-from evalgate.core.json import JsonObject
 from evalgate.core.limits import Allowance
 from evalgate.core.redaction import Redactor
 from evalgate.gateway.answering import Answering
@@ -26,7 +25,7 @@ from evalgate.gateway.dialects.table import find_dialect
 from evalgate.gateway.journal import open_journal
 from evalgate.gateway.limits import require_known_prices
 from evalgate.gateway.loopback import Loopback
-from evalgate.gateway.rescrubbing import rules_header
+from evalgate.gateway.rescrubbing import wire_header
 from evalgate.gateway.route import GRACE_SECONDS, Missing, Mode, Route, RouteSpec
 from evalgate.gateway.upstream import open_session
 
@@ -105,10 +104,7 @@ class Gateway:
             redactor = self._redactor.also(named)
             journal = None
             if spec.journal is not None and asks:
-                header: JsonObject = {
-                    "places": dict(spec.places),
-                    "scrubs": rules_header(spec.scrubs, {}),
-                }
+                header = wire_header(spec.places, spec.scrubs, {})
                 opening = open_journal(spec.journal, header=header, redactor=redactor)
                 journal = stack.enter_context(opening)
             route = Route(

@@ -46,6 +46,13 @@ class Upstream:
     key: str | None = field(default=None, repr=False)
     key_header: str = "authorization"
 
+    def key_headers(self) -> dict[str, str]:
+        """Return the header that holds the key; none without a key."""
+        if self.key is None:
+            return {}
+        bearer = self.key_header.lower() == "authorization"
+        return {self.key_header: f"Bearer {self.key}" if bearer else self.key}
+
     def speaks(self, dialect: str) -> bool:
         """Tell whether requests of this dialect can go there."""
         return self.dialects is None or dialect in self.dialects
@@ -138,10 +145,7 @@ def _outgoing(upstream: Upstream, headers: Mapping[str, str]) -> dict[str, str]:
         if name.lower() in _FORWARDED or name.lower().startswith(_FORWARDED_PREFIX)
     }
     kept["accept-encoding"] = "identity"
-    if upstream.key is not None:
-        bearer = upstream.key_header.lower() == "authorization"
-        kept[upstream.key_header] = f"Bearer {upstream.key}" if bearer else upstream.key
-    return kept
+    return kept | upstream.key_headers()
 
 
 def _is_passing(status: int) -> bool:

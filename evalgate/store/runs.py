@@ -19,8 +19,8 @@ from typing import Any
 from evalgate.core.identity import FORMAT, digest
 from evalgate.core.json import Json, JsonObject
 from evalgate.core.trial import Trial
+from evalgate.disk import write_whole
 from evalgate.errors import UsageError
-from evalgate.store.disk import write_whole
 
 
 class RunFolder:

@@ -120,18 +120,8 @@ def _first(
     i, j = found.first
     if j is None:
         return [f"first difference: b has no exchange like {i} of a"], {"a": i, "b": None}
-    one = new[j]
-    keyed = Keyed(
-        dialect=one.dialect,
-        method=one.method,
-        path=one.path,
-        request=one.request,
-        key=one.key,
-        query=one.query,
-        asked=one.asked,
-    )
     paired = frozenset(pair[0] for pair in found.pairs)
-    miss: Miss = explain(keyed, old, paired)
+    miss: Miss = explain(Keyed.of(new[j]), old, paired)
     value: dict[str, Json] = {
         "a": miss.nearest,
         "b": j,

@@ -19,10 +19,10 @@ from evalgate.commands.run import subject_of
 from evalgate.core.exchange import Exchange
 from evalgate.core.files import is_safe_path
 from evalgate.core.json import Json
+from evalgate.disk import write_whole
 from evalgate.errors import UsageError
 from evalgate.gateway.canonical import decode_exactly
 from evalgate.runner.recorded import load_recorded
-from evalgate.store.disk import write_whole
 
 #: Written to stdout; any other word is a folder to which the cassettes themselves are copied.
 FORMATS: Final = ("har", "jsonl")

@@ -15,9 +15,9 @@ from evalgate.commands.project import WORKTREE, Project, State, open_state
 from evalgate.commands.shelf import Shelf
 from evalgate.core.json import Json
 from evalgate.core.trial import Outcome
+from evalgate.disk import write_whole
 from evalgate.errors import UsageError
 from evalgate.repo.keeping import keep_files
-from evalgate.store.disk import write_whole
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

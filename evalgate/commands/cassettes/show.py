@@ -14,16 +14,10 @@ from evalgate.commands.run import subject_of
 from evalgate.commands.tables import render_rows
 from evalgate.core.exchange import Exchange
 from evalgate.core.json import Json
-from evalgate.core.scrubs import SCRUBS, Scrub
+from evalgate.core.scrubs import BESIDE, SCRUBS, Scrub
 from evalgate.gateway.dialects.table import DIALECTS
 from evalgate.gateway.reading import mapping
 from evalgate.gateway.rescrubbing import recorded_rules
-
-#: What is counted beside the rules of the table.
-_BESIDE = {
-    "places": "the run's own paths differ from run to run",
-    "secrets": "a cassette holds no key",
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,11 +98,11 @@ def _header(named: Named) -> list[str]:
 def _scrubs(named: Named, rules: Sequence[Scrub]) -> list[dict[str, Json]]:
     hits = mapping(named.tape.header, "scrubs", "hits")
     known = {rule.name: rule for rule in (*SCRUBS, *rules)}
-    names = dict.fromkeys((*(rule.name for rule in rules), *hits, *_BESIDE))
+    names = dict.fromkeys((*(rule.name for rule in rules), *hits, *BESIDE))
     found: list[dict[str, Json]] = []
     for name in names:
         rule = known.get(name)
-        reason = rule.reason if rule else _BESIDE.get(name, "a rule that is no longer configured")
+        reason = rule.reason if rule else BESIDE.get(name, "a rule that is no longer configured")
         dialects = ", ".join(sorted(rule.dialects)) if rule else ""
         row = {"rule": name, "dialect": dialects or "any", "hits": hits.get(name, 0)}
         found.append({**row, "reason": reason})

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from evalgate.core.json import Json, JsonObject
 from evalgate.gateway import reading
 from evalgate.gateway.scripted.plan import Call
-from evalgate.gateway.scripted.saying import Saying, arguments, count_turns, event, pieces
+from evalgate.gateway.scripted.saying import Saying, arguments, count_answers, event, pieces
 
 _DONE = b"data: [DONE]\n\n"
 
@@ -17,10 +17,7 @@ class OpenAiChatVoice:
 
     def turns(self, asked: Json) -> int:
         """Count the assistant's messages; a last one is the start of the wanted reply."""
-        messages = reading.items(asked, "messages")
-        if messages and reading.text(messages[-1], "role") == "assistant":
-            messages = messages[:-1]
-        return count_turns((_is_model(message), _ids(message)) for message in messages)
+        return count_answers(asked, _ids)
 
     def has_tools(self, asked: Json) -> bool:
         """Tell whether the request offers any tool."""
@@ -55,10 +52,6 @@ class OpenAiChatVoice:
         if counted:
             yield event({**head, "choices": [], "usage": _usage(saying)})
         yield _DONE
-
-
-def _is_model(message: Json) -> bool:
-    return reading.text(message, "role") == "assistant"
 
 
 def _ids(message: Json) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Final, Protocol
 
@@ -11,6 +11,7 @@ import orjson
 
 from evalgate.core.json import Json, JsonObject
 from evalgate.core.scripted import served_as
+from evalgate.gateway import reading
 from evalgate.gateway.scripted.plan import Call, Said
 
 _PIECE: Final = 12
@@ -98,6 +99,21 @@ def event(value: Json, *, name: str = "") -> bytes:
     """Return one server-sent event."""
     head = f"event: {name}\n".encode() if name else b""
     return head + b"data: " + orjson.dumps(value) + b"\n\n"
+
+
+def count_answers(asked: Json, ids: Callable[[Json], list[str]]) -> int:
+    """Count the model's turns in ``messages``; a last one is the start of the wanted reply.
+
+    ``ids`` gives those of the calls in a message.
+    """
+    messages = reading.items(asked, "messages")
+    if messages and _is_answer(messages[-1]):
+        messages = messages[:-1]
+    return count_turns((_is_answer(message), ids(message)) for message in messages)
+
+
+def _is_answer(message: Json) -> bool:
+    return reading.text(message, "role") == "assistant"
 
 
 def turn_of(call_id: str) -> int | None:

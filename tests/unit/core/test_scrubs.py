@@ -6,7 +6,14 @@ from collections import Counter
 
 import pytest
 
-from evalgate.core.scrubs import SCRUBS, scrub_text, scrub_value, scrubs_digest, usual_scrubs
+from evalgate.core.scrubs import (
+    BESIDE,
+    SCRUBS,
+    scrub_text,
+    scrub_value,
+    scrubs_digest,
+    usual_scrubs,
+)
 
 SEEN = {
     "date": [
@@ -100,6 +107,11 @@ def test_every_string_of_a_value_is_scrubbed_and_counted():
     scrubbed = scrub_value(value, usual_scrubs(), hits)
     assert scrubbed == {"Process Group PGID: 1": [{"a": "Process Group PGID: <N>"}, 1, None, True]}
     assert hits == {"process-group": 1}
+
+
+def test_no_rule_has_the_name_of_what_is_counted_beside_the_rules():
+    """A count of either would be the count of both."""
+    assert not {rule.name for rule in SCRUBS} & BESIDE.keys()
 
 
 def test_a_project_chooses_its_rules():

@@ -13,7 +13,8 @@ from evalgate.core.exchange import Exchange
 from evalgate.core.redaction import Redactor
 from evalgate.gateway.cleaning import Cleaner
 from evalgate.gateway.dialects.table import DIALECTS
-from evalgate.gateway.divergence import SHOWN, explain
+from evalgate.gateway.differences import SHOWN
+from evalgate.gateway.divergence import explain
 from evalgate.gateway.matching import Keying
 
 PATHS = {

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalgate.store.disk import write_whole
+from evalgate.disk import write_whole
 
 
 def test_a_file_is_replaced_as_a_whole(tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def _own(table: Reader, taken: Iterable[str]) -> Scrub:
     dialect = table.choice("dialect", "", _DIALECTS)
     rule = Scrub(
         name=name,
-        pattern=_pattern(table),
+        source=_source(table),
         replace=replacement,
         reason=_reason(table),
         dialects=frozenset({dialect} if dialect else ()),
@@ -74,7 +74,7 @@ def _own(table: Reader, taken: Iterable[str]) -> Scrub:
     return rule
 
 
-def _pattern(table: Reader) -> re.Pattern[str]:
+def _source(table: Reader) -> str:
     text = table.text("pattern")
     try:
         pattern = re.compile(text)
@@ -84,7 +84,7 @@ def _pattern(table: Reader) -> re.Pattern[str]:
     if pattern.search(""):
         hint = "a rule must name the words around the volatile text"
         raise table.error(f"{text!r} also matches nothing at all", "pattern", hint=hint)
-    return pattern
+    return text
 
 
 def _try(rule: Scrub, table: Reader) -> None:

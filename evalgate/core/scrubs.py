@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Final
 
 from evalgate.core.json import Json
@@ -19,7 +20,7 @@ from evalgate.core.json import Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scrub:
-    """One rule: what ``pattern`` finds in a text becomes ``replace`` (which may name groups).
+    """One rule: what ``source`` finds in a text becomes ``replace`` (which may name groups).
 
     ``literals`` is a cheap test: without one of them in the text nothing is searched; empty for
     a rule that always is. ``dialects`` empty is any. ``usual`` is False for a rule that a
@@ -27,7 +28,7 @@ class Scrub:
     """
 
     name: str
-    pattern: re.Pattern[str]
+    source: str
     replace: str
     reason: str
     literals: tuple[str, ...] = ()
@@ -35,9 +36,19 @@ class Scrub:
     usual: bool = True
 
     @property
+    def pattern(self) -> re.Pattern[str]:
+        """The expression; made when it is first asked for, since most commands scrub nothing."""
+        return _compiled(self.source)
+
+    @property
     def needles(self) -> tuple[bytes, ...]:
         """The literals as they stand in JSON text."""
         return tuple(literal.encode() for literal in self.literals)
+
+
+@lru_cache(maxsize=256)
+def _compiled(source: str) -> re.Pattern[str]:
+    return re.compile(source)
 
 
 def _scrub(
@@ -46,7 +57,7 @@ def _scrub(
     return Scrub(
         name=name,
         literals=tuple(literals),
-        pattern=re.compile(pattern),
+        source=pattern,
         replace=replace,
         reason=reason,
         dialects=frozenset({dialect} if dialect else ()),
@@ -201,7 +212,7 @@ def usual_scrubs(
 def scrubs_digest(rules: Iterable[Scrub]) -> str:
     """Return a digest (12 hex) of what the rules do: equal rules give equal keys."""
     said = "\0".join(
-        f"{rule.name}\1{rule.pattern.pattern}\1{rule.replace}\1{'|'.join(sorted(rule.dialects))}"
+        f"{rule.name}\1{rule.source}\1{rule.replace}\1{'|'.join(sorted(rule.dialects))}"
         for rule in rules
     )
     return hashlib.sha256(said.encode("utf-8", "surrogatepass")).hexdigest()[:12]

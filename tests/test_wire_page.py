@@ -20,10 +20,10 @@ from evalgate.core.redaction import Redactor
 from evalgate.core.redaction_patterns import PATTERNS
 from evalgate.core.schema import Source
 from evalgate.core.scrubs import SCRUBS
-from evalgate.gateway.cleaning import Cleaner
 from evalgate.gateway.dialects.table import DIALECTS
-from evalgate.gateway.divergence import explain
-from evalgate.gateway.matching import Keyed, Keying
+from evalgate.gateway.keys.cleaning import Cleaner
+from evalgate.gateway.keys.matching import Keyed, Keying
+from evalgate.gateway.misses.divergence import explain
 from evalgate.gateway.providers import UPSTREAMS
 from evalgate.gateway.scripted.plan import load_plan
 from tests.pages import README, ROOT, WIRE, blocks, coded, named, rows

@@ -21,7 +21,7 @@ from evalgate.gateway.limits import Bill, bill_of
 from evalgate.gateway.playing import missed, replay, top_up
 from evalgate.gateway.relay import cut, reset
 from evalgate.gateway.route import Route
-from evalgate.gateway.witness import Refusal
+from evalgate.gateway.witness.witness import Refusal
 
 _log = logging.getLogger(__name__)
 

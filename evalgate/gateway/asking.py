@@ -19,7 +19,7 @@ from evalgate.gateway.incoming import Incoming
 from evalgate.gateway.relay import begin, break_off, read_whole, relay, respond
 from evalgate.gateway.upstream import Upstream, choose_upstream, send
 from evalgate.gateway.veil import Veil
-from evalgate.gateway.witness import Refusal
+from evalgate.gateway.witness.witness import Refusal
 
 
 async def ask_model(

@@ -9,9 +9,9 @@ from typing import Final
 
 from evalgate.core.exchange import Ending, Exchange
 from evalgate.core.redaction import Redactor
-from evalgate.gateway.editing import edit_pieces
-from evalgate.gateway.matching import Keyed
-from evalgate.gateway.sse import is_stream
+from evalgate.gateway.keys.matching import Keyed
+from evalgate.gateway.streams.editing import edit_pieces
+from evalgate.gateway.streams.sse import is_stream
 
 #: More secrets than this are never glued to one another.
 _ROUNDS: Final = 32

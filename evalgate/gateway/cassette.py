@@ -19,16 +19,16 @@ from evalgate.core.redaction import Redactor
 from evalgate.core.scrubs import Scrub
 from evalgate.disk import write_whole
 from evalgate.errors import UsageError
-from evalgate.gateway.cassette_format import (
+from evalgate.gateway.format.cassette_format import (
     FORMAT,
     CassetteFile,
     digest_of,
     dump_cassette,
     load_cassette,
 )
-from evalgate.gateway.cleaning import USUAL
-from evalgate.gateway.matching import Keyed
-from evalgate.gateway.rescrubbing import recorded_rules, rescrubbed
+from evalgate.gateway.keys.cleaning import USUAL
+from evalgate.gateway.keys.matching import Keyed
+from evalgate.gateway.keys.rescrubbing import recorded_rules, rescrubbed
 
 if TYPE_CHECKING:
     from vcr.cassette import Cassette

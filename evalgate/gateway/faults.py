@@ -10,8 +10,8 @@ from evalgate.core.exchange import Ending
 from evalgate.core.faults import Fault, FaultKind
 from evalgate.gateway.capture import Capture
 from evalgate.gateway.dialects.dialect import Dialect
-from evalgate.gateway.folding import events_of
-from evalgate.gateway.sse import is_stream
+from evalgate.gateway.format.folding import events_of
+from evalgate.gateway.streams.sse import is_stream
 
 #: The kind of error that an overloaded provider says in the middle of a stream.
 _OVERLOADED = 529

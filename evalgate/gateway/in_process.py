@@ -24,12 +24,12 @@ from evalgate.core.scrubs import Scrub
 from evalgate.disk import write_whole
 from evalgate.errors import DivergedError, UsageError
 from evalgate.gateway.capture import clean_body
-from evalgate.gateway.cassette_format import CassetteFile, dump_cassette, load_cassette
-from evalgate.gateway.cleaning import USUAL, Cleaner
 from evalgate.gateway.dialects.table import find_dialect
-from evalgate.gateway.divergence import explain
-from evalgate.gateway.matching import Keyed, Keying, without_keys
-from evalgate.gateway.rescrubbing import recorded_rules, rescrubbed, rules_header
+from evalgate.gateway.format.cassette_format import CassetteFile, dump_cassette, load_cassette
+from evalgate.gateway.keys.cleaning import USUAL, Cleaner
+from evalgate.gateway.keys.matching import Keyed, Keying, without_keys
+from evalgate.gateway.keys.rescrubbing import recorded_rules, rescrubbed, rules_header
+from evalgate.gateway.misses.divergence import explain
 from evalgate.gateway.upstream import returned
 
 if TYPE_CHECKING:

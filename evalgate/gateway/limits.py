@@ -15,7 +15,7 @@ from evalgate.errors import UsageError
 from evalgate.gateway.dialects.dialect import Dialect, Reply
 from evalgate.gateway.dialects.passthrough import Passthrough
 from evalgate.gateway.dialects.table import DIALECTS
-from evalgate.gateway.witness import Refusal, read_reply, succeeded
+from evalgate.gateway.witness.witness import Refusal, read_reply, succeeded
 
 _FREE = Tally()
 

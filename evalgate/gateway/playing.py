@@ -11,12 +11,12 @@ from evalgate.core.exchange import Exchange
 from evalgate.core.faults import Fault
 from evalgate.gateway.capture import Capture
 from evalgate.gateway.cassette import ReplayTape
-from evalgate.gateway.divergence import explain
 from evalgate.gateway.faults import Spoiled, can_spoil, spoiled
 from evalgate.gateway.incoming import Incoming
-from evalgate.gateway.moving import moved_body
+from evalgate.gateway.misses.divergence import explain
 from evalgate.gateway.relay import break_off, respond
 from evalgate.gateway.route import Mode
+from evalgate.gateway.streams.moving import moved_body
 
 
 async def replay(

@@ -20,15 +20,15 @@ from evalgate.core.request import distinct
 from evalgate.core.scrubs import Scrub
 from evalgate.errors import UsageError
 from evalgate.gateway.cassette import CassetteFile, ReplayTape, open_recording
-from evalgate.gateway.cleaning import USUAL, Cleaner, Pieces
 from evalgate.gateway.faults import Faults
-from evalgate.gateway.journal import Journal
+from evalgate.gateway.format.journal import Journal
+from evalgate.gateway.keys.cleaning import USUAL, Cleaner, Pieces
+from evalgate.gateway.keys.matching import Keyed, Keying
+from evalgate.gateway.keys.rescrubbing import wire_header
 from evalgate.gateway.limits import Bill, Meter, Spending
-from evalgate.gateway.matching import Keyed, Keying
-from evalgate.gateway.moving import recorded_places
-from evalgate.gateway.rescrubbing import wire_header
+from evalgate.gateway.streams.moving import recorded_places
 from evalgate.gateway.upstream import Upstream
-from evalgate.gateway.witness import read_reply, witness_of
+from evalgate.gateway.witness.witness import read_reply, witness_of
 
 #: How long requests on their way may take to end once the agent is stopped.
 GRACE_SECONDS: Final = 2.0

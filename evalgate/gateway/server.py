@@ -20,12 +20,12 @@ from evalgate.core.redaction import Redactor
 from evalgate.gateway.answering import Answering
 from evalgate.gateway.body import MAX_BODY
 from evalgate.gateway.cassette import open_replay
-from evalgate.gateway.cleaning import Pieces
 from evalgate.gateway.dialects.table import find_dialect
-from evalgate.gateway.journal import open_journal
+from evalgate.gateway.format.journal import open_journal
+from evalgate.gateway.keys.cleaning import Pieces
+from evalgate.gateway.keys.rescrubbing import wire_header
 from evalgate.gateway.limits import require_known_prices
 from evalgate.gateway.loopback import Loopback
-from evalgate.gateway.rescrubbing import wire_header
 from evalgate.gateway.route import GRACE_SECONDS, Missing, Mode, Route, RouteSpec
 from evalgate.gateway.upstream import open_session
 

@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from evalgate.core.exchange import Miss
 from evalgate.core.harness import Harness
-from evalgate.gateway.cause import blame
+from evalgate.gateway.misses.cause import blame
 
 #: The wildcards of git's globs, the longest first, as regular expressions.
 _WILD: Final = re.compile(

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from evalgate.errors import UsageError
 from evalgate.gateway.cassette import CassetteFile
-from evalgate.gateway.journal import load_journal
-from evalgate.gateway.witness import answered
+from evalgate.gateway.format.journal import load_journal
+from evalgate.gateway.witness.witness import answered
 from evalgate.runner.artifacts import cassette_path
 from evalgate.store.runs import RunFolder
 

@@ -15,7 +15,7 @@ from evalgate.core.trial import CheckResult, Evidence, Outcome, Signals, Trial
 from evalgate.gateway.cassette import CassetteFile
 from evalgate.gateway.limits import cost_of
 from evalgate.gateway.server import Mode, Route
-from evalgate.gateway.witness import witness_of
+from evalgate.gateway.witness.witness import witness_of
 from evalgate.protocols import StageStatus
 from evalgate.runner.artifacts import artifact_folder, cassette_path, write_artifacts
 from evalgate.runner.bench import Bench

@@ -12,7 +12,7 @@ import pytest
 
 from evalgate.core.redaction import Redactor
 from evalgate.gateway.cassette import load_cassette
-from evalgate.gateway.journal import open_journal
+from evalgate.gateway.format.journal import open_journal
 
 KEY = "k3y-of-the-test-0123456789abcdef"
 RULE = """

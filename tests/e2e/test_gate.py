@@ -283,7 +283,7 @@ def test_a_reader_that_goes_away_changes_no_exit_code(recorded, scripted, evalga
 @pytest.mark.parametrize("damage", ["n", "measured"])
 def test_a_recording_that_lacks_something_is_an_error(recorded, evalgate, damage):
     """Exit 2 names the file; what can not be compared is never called reproduced."""
-    from evalgate.gateway.cassette_format import dump_cassette, load_cassette
+    from evalgate.gateway.format.cassette_format import dump_cassette, load_cassette
 
     path = min((recorded.path / "cassettes").rglob("*.json"))
     tape = load_cassette(path.read_bytes(), name="x")

@@ -100,7 +100,7 @@ def test_a_request_that_was_not_recorded_diverges(recorded, evalgate):
 def rerecord_as(repo, name: str, text: str) -> None:
     """Write a file and forge recordings of the old harness as recordings of the new one."""
     from evalgate.commands.project import WORKTREE, open_project, open_state
-    from evalgate.gateway.cassette_format import dump_cassette, load_cassette
+    from evalgate.gateway.format.cassette_format import dump_cassette, load_cassette
 
     repo.write(name, text)
     with open_state(open_project(repo.path), WORKTREE) as state:
@@ -129,7 +129,7 @@ def test_an_unused_exchange_is_reported(recorded, evalgate):
 
 def test_numbers_that_can_not_be_reproduced_are_named(recorded, evalgate):
     """A recording whose outcome was changed is exit 6, the trial named."""
-    from evalgate.gateway.cassette_format import dump_cassette, load_cassette
+    from evalgate.gateway.format.cassette_format import dump_cassette, load_cassette
 
     path = cassettes(recorded)[0]
     tape = load_cassette(path.read_bytes(), name="x")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from evalgate.gateway.cassette_format import dump_cassette, load_cassette
+from evalgate.gateway.format.cassette_format import dump_cassette, load_cassette
 
 SCRIPT = Path(sys.executable).parent / "evalgate"
 

@@ -16,11 +16,11 @@ from evalgate.commands.run import subject_of
 from evalgate.core.exchange import Exchange, Miss
 from evalgate.core.json import Json
 from evalgate.core.scrubs import Scrub
-from evalgate.gateway.divergence import explain
-from evalgate.gateway.matching import Keyed
+from evalgate.gateway.keys.matching import Keyed
+from evalgate.gateway.keys.rescrubbing import recorded_rules, rescrubbed
+from evalgate.gateway.misses.divergence import explain
 from evalgate.gateway.reading import mapping
-from evalgate.gateway.rescrubbing import recorded_rules, rescrubbed
-from evalgate.gateway.witness import read_reply
+from evalgate.gateway.witness.witness import read_reply
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,10 +14,10 @@ from evalgate.core.request import Piece, StoredRequest
 from evalgate.errors import UsageError
 from evalgate.gateway.dialects.dialect import Reply
 from evalgate.gateway.dialects.table import DIALECTS
-from evalgate.gateway.lines import join_piece
-from evalgate.gateway.parts import PartsWriter
+from evalgate.gateway.format.lines import join_piece
+from evalgate.gateway.format.parts import PartsWriter
 from evalgate.gateway.reading import mapping
-from evalgate.gateway.witness import read_reply
+from evalgate.gateway.witness.witness import read_reply
 
 _SHOWN: Final = 60
 

@@ -21,7 +21,7 @@ from evalgate.core.files import is_safe_path
 from evalgate.core.json import Json
 from evalgate.disk import write_whole
 from evalgate.errors import UsageError
-from evalgate.gateway.canonical import decode_exactly
+from evalgate.gateway.keys.canonical import decode_exactly
 from evalgate.runner.recorded import load_recorded
 
 #: Written to stdout; any other word is a folder to which the cassettes themselves are copied.

@@ -13,7 +13,7 @@ from evalgate.commands.recordings import FOLDER
 from evalgate.core.identity import storage_key
 from evalgate.errors import UsageError
 from evalgate.gateway.cassette import CassetteFile, load_cassette
-from evalgate.gateway.journal import load_journal
+from evalgate.gateway.format.journal import load_journal
 from evalgate.runner.recorded import RecordedTrial, load_recorded
 
 _LIST = "evalgate cassette list names what there is"

@@ -13,7 +13,7 @@ from evalgate import __version__
 from evalgate.core.exchange import Exchange
 from evalgate.core.json import Json
 from evalgate.gateway.cassette import CassetteFile
-from evalgate.gateway.sse import is_stream
+from evalgate.gateway.streams.sse import is_stream
 
 #: A cassette does not say where the model was served; no such host exists.
 ORIGIN: Final = "https://model.invalid"

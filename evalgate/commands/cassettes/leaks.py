@@ -16,9 +16,9 @@ from evalgate.core.redaction import Redactor, Span
 from evalgate.core.request import Piece
 from evalgate.errors import UsageError
 from evalgate.gateway.cassette import CassetteFile, load_cassette
-from evalgate.gateway.editing import edit_pieces
-from evalgate.gateway.lines import join_lines
-from evalgate.gateway.sse import is_stream
+from evalgate.gateway.format.lines import join_lines
+from evalgate.gateway.streams.editing import edit_pieces
+from evalgate.gateway.streams.sse import is_stream
 
 #: Shorter runs of base64 hold no key.
 _BASE64: Final = re.compile(rb"[A-Za-z0-9+/_-]{24,}={0,2}")

@@ -9,7 +9,7 @@ from typing import Final
 from evalgate.commands.project import Project
 from evalgate.core.files import File
 from evalgate.errors import UsageError
-from evalgate.gateway.cassette_format import digest_of
+from evalgate.gateway.format.cassette_format import digest_of
 from evalgate.repo.keeping import refs_below
 from evalgate.repo.treeview import Subject, open_tree
 

@@ -16,8 +16,8 @@ from evalgate.core.exchange import Exchange
 from evalgate.core.json import Json
 from evalgate.core.scrubs import BESIDE, SCRUBS, Scrub
 from evalgate.gateway.dialects.table import DIALECTS
+from evalgate.gateway.keys.rescrubbing import recorded_rules
 from evalgate.gateway.reading import mapping
-from evalgate.gateway.rescrubbing import recorded_rules
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,10 +18,10 @@ from evalgate.core.exchange import Ending, Exchange
 from evalgate.core.json import Json
 from evalgate.errors import ExitCode, NothingRanError, UsageError
 from evalgate.gateway.dialects.table import DIALECTS
-from evalgate.gateway.matching import FORMAT
+from evalgate.gateway.keys.matching import FORMAT
+from evalgate.gateway.keys.rescrubbing import recorded_rules
 from evalgate.gateway.reading import member
-from evalgate.gateway.rescrubbing import recorded_rules
-from evalgate.gateway.witness import read_reply
+from evalgate.gateway.witness.witness import read_reply
 from evalgate.runner.recorded import RecordedTrial
 
 _FIRST_ERROR = 400

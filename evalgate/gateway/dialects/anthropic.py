@@ -13,7 +13,7 @@ from evalgate.core.trajectory import ToolCall, Usage
 from evalgate.gateway import reading
 from evalgate.gateway.dialects.common import body_model, error_text, error_word, models_path, split
 from evalgate.gateway.dialects.dialect import NO_HEADERS, Asked, Drop, Reply, ToolResult
-from evalgate.gateway.sse import is_stream, read_events
+from evalgate.gateway.streams.sse import is_stream, read_events
 
 _MESSAGES: Final = "/v1/messages"
 _COUNT: Final = "/v1/messages/count_tokens"

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 from evalgate.core.json import Json
 from evalgate.gateway import reading
-from evalgate.gateway.joining import Find, Link, edit_links
+from evalgate.gateway.streams.joining import Find, Link, edit_links
 
 _BETWEEN = re.compile(r"[\s,\[]*")
 

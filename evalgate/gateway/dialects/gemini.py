@@ -14,7 +14,7 @@ from evalgate.gateway import reading
 from evalgate.gateway.dialects.arrays import is_array, read_array
 from evalgate.gateway.dialects.common import error_text, error_word, split, written
 from evalgate.gateway.dialects.dialect import NO_HEADERS, Asked, Drop, Reply, ToolResult
-from evalgate.gateway.sse import is_stream, read_events
+from evalgate.gateway.streams.sse import is_stream, read_events
 
 _PATH: Final = re.compile(
     r".*?(?P<path>/(?P<version>v\d+(?:alpha|beta)?)"

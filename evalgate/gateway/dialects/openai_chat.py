@@ -20,7 +20,7 @@ from evalgate.gateway.dialects.common import (
     split,
 )
 from evalgate.gateway.dialects.dialect import NO_HEADERS, Asked, Drop, Reply, ToolResult
-from evalgate.gateway.sse import is_done, is_stream, read_events
+from evalgate.gateway.streams.sse import is_done, is_stream, read_events
 
 _CHAT: Final = "/v1/chat/completions"
 _SYSTEM_ROLES: Final = frozenset({"system", "developer"})

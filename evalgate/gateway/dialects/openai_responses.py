@@ -21,7 +21,7 @@ from evalgate.gateway.dialects.common import (
 )
 from evalgate.gateway.dialects.dialect import NO_HEADERS, Asked, Drop, Reply, ToolResult
 from evalgate.gateway.dialects.responses_stream import join_events
-from evalgate.gateway.sse import is_stream, read_events
+from evalgate.gateway.streams.sse import is_stream, read_events
 
 _RESPONSES: Final = "/v1/responses"
 _COMPACT: Final = "/v1/responses/compact"

@@ -10,7 +10,7 @@ from evalgate.core.json import Json
 from evalgate.gateway import reading
 from evalgate.gateway.dialects.common import body_model, error_text, openai_usage
 from evalgate.gateway.dialects.dialect import NO_HEADERS, Asked, Drop, Reply
-from evalgate.gateway.sse import is_stream, read_events
+from evalgate.gateway.streams.sse import is_stream, read_events
 
 
 class Passthrough:

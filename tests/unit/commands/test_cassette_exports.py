@@ -13,8 +13,8 @@ from evalgate.commands.cassettes.har import har_of
 from evalgate.core.exchange import Ending, Exchange
 from evalgate.core.request import Piece, StoredRequest
 from evalgate.errors import UsageError
-from evalgate.gateway.canonical import encode
 from evalgate.gateway.cassette import CassetteFile
+from evalgate.gateway.keys.canonical import encode
 
 #: What HAR 1.2 asks for, member by member; a list of one stands for any number of such.
 CONTENT = {"size": int, "mimeType": str, "text": str}

@@ -12,8 +12,8 @@ from evalgate.commands.cassettes.leaks import Leak, scan_file
 from evalgate.core.exchange import Exchange
 from evalgate.core.redaction import Redactor
 from evalgate.core.request import Piece, StoredRequest
-from evalgate.gateway.canonical import encode
 from evalgate.gateway.cassette import CassetteFile, dump_cassette
+from evalgate.gateway.keys.canonical import encode
 
 KEY = "k3y-0123456789abcdef"
 TOKEN = "ghp_" + "a1B2" * 9

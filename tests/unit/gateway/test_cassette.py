@@ -23,9 +23,9 @@ from evalgate.gateway.cassette import (
     open_recording,
     open_replay,
 )
-from evalgate.gateway.cleaning import Cleaner
 from evalgate.gateway.dialects.table import DIALECTS
-from evalgate.gateway.matching import Keying, key_again
+from evalgate.gateway.keys.cleaning import Cleaner
+from evalgate.gateway.keys.matching import Keying, key_again
 
 
 def stored(body: bytes):

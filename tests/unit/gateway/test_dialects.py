@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from evalgate.core.trajectory import Usage
 from evalgate.gateway.dialects.table import DIALECTS, find_dialect
-from evalgate.gateway.sse import edit_stream
+from evalgate.gateway.streams.sse import edit_stream
 
 ANTHROPIC, CHAT = DIALECTS["anthropic"], DIALECTS["openai-chat"]
 RESPONSES, GEMINI = DIALECTS["openai-responses"], DIALECTS["gemini"]

@@ -20,11 +20,11 @@ from evalgate.core.redaction import Redactor
 from evalgate.core.scrubs import usual_scrubs
 from evalgate.errors import UsageError
 from evalgate.gateway.cassette import CassetteFile, dump_cassette, load_cassette, open_replay
-from evalgate.gateway.cleaning import Cleaner
 from evalgate.gateway.dialects.table import DIALECTS
-from evalgate.gateway.divergence import explain
-from evalgate.gateway.matching import Keying, key_again
-from evalgate.gateway.witness import witness_of
+from evalgate.gateway.keys.cleaning import Cleaner
+from evalgate.gateway.keys.matching import Keying, key_again
+from evalgate.gateway.misses.divergence import explain
+from evalgate.gateway.witness.witness import witness_of
 
 PATHS = {
     "anthropic": "/v1/messages",

@@ -1,0 +1,1 @@
+"""A cassette as text that git can diff: parts told once, replies folded without loss."""

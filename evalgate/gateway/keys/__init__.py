@@ -1,0 +1,1 @@
+"""What a request is matched by: canonical, cleaned, chained."""

@@ -1,0 +1,1 @@
+"""Why a request matches nothing that was recorded."""

@@ -1,0 +1,1 @@
+"""Replies that come in pieces: read, joined, edited."""

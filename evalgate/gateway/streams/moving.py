@@ -1,0 +1,44 @@
+"""Recorded replies in another place: a path in them must lead where the agent works now."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from evalgate.core.json import Json
+from evalgate.core.places import place_spans
+from evalgate.core.redaction import Span
+from evalgate.gateway.streams.editing import edit_pieces
+
+
+def recorded_places(header: Mapping[str, Json]) -> dict[str, str]:
+    """Return the places a cassette was recorded with; none when it does not say."""
+    places = header.get("places")
+    if not isinstance(places, Mapping):
+        return {}
+    return {label: path for label, path in places.items() if isinstance(path, str)}
+
+
+def moved_body(body: bytes, old: Mapping[str, str], new: Mapping[str, str]) -> bytes:
+    """Return a reply with the paths of this run; byte for byte the same when none has moved."""
+    moved = {label: path for label, path in old.items() if new.get(label, path) != path}
+    if not moved:
+        return body
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        return body
+
+    def find(joined: str) -> list[Span]:
+        return place_spans(joined, moved, new)
+
+    edited = edit_pieces(body, find)
+    return _edited(text, find(text)).encode() if edited is None else edited
+
+
+def _edited(text: str, spans: Sequence[Span]) -> str:
+    written: list[str] = []
+    position = 0
+    for span in spans:
+        written += [text[position : span.start], span.text]
+        position = span.end
+    return "".join([*written, text[position:]])

@@ -1,0 +1,1 @@
+"""What the wire saw: turns, tool calls, tokens, the answer."""

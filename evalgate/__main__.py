@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import contextlib
 import io
 import signal
 import sys
 import traceback
+from functools import partial
 from pathlib import Path
-from types import FrameType
 
-from evalgate.errors import EvalgateError, ExitCode, from_os_error
+from evalgate.errors import EvalgateError, from_os_error
+from evalgate.interruptions import Interruptions, interrupted
 
 
 def main() -> None:
@@ -24,30 +24,32 @@ def main() -> None:
 
 
 def _guarded(arguments: list[str]) -> int:
+    say = partial(_say, as_json="--json" in arguments)
+    interruptions = Interruptions(say)
     # SIGTERM must end a run as Ctrl-C does: with its trials kept and its processes ended.
-    signal.signal(signal.SIGTERM, _interrupt)
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, interruptions)
     try:
-        code = _dispatch(arguments)
+        try:
+            return _dispatch(arguments)
+        finally:
+            interruptions.over = True
     except EvalgateError as error:
-        from evalgate.words import say  # noqa: PLC0415 - only when something went wrong
-
-        say(error, as_json="--json" in arguments)
-        return int(error.exit_code)
-    except KeyboardInterrupt:
-        _tell("error: interrupted")
-        return int(ExitCode.INTERRUPTED)
+        planned = error
+    except KeyboardInterrupt as interrupt:
+        planned = interrupted(interrupt)
     except OSError as error:  # a full disk, a missing right: what a user can mend
-        from evalgate.words import say  # noqa: PLC0415
-
         planned = from_os_error(error)
-        say(planned, as_json="--json" in arguments)
-        return int(planned.exit_code)
     except Exception as error:  # noqa: BLE001 - the last resort, with a report for us
-        from evalgate.words import say  # noqa: PLC0415
+        planned = _reported(error)
+    say(planned)
+    return int(planned.exit_code)
 
-        say(_reported(error), as_json="--json" in arguments)
-        return int(ExitCode.INTERNAL)
-    return code
+
+def _say(error: EvalgateError, *, as_json: bool) -> None:
+    from evalgate.words import say  # noqa: PLC0415 - only when something went wrong
+
+    say(error, as_json=as_json)
 
 
 def _dispatch(arguments: list[str]) -> int:
@@ -66,10 +68,6 @@ def _dispatch(arguments: list[str]) -> int:
     return command_line(arguments)
 
 
-def _interrupt(_number: int, _frame: FrameType | None) -> None:
-    raise KeyboardInterrupt
-
-
 def _reported(error: Exception) -> EvalgateError:
     import tempfile  # noqa: PLC0415
 
@@ -83,11 +81,6 @@ def _reported(error: Exception) -> EvalgateError:
     except OSError as trouble:
         hint += f"; its report can not be written: {trouble}"
     return EvalgateError(f"internal error: {error!r:.500}", hint=hint)
-
-
-def _tell(text: str) -> None:
-    with contextlib.suppress(OSError, ValueError):
-        print(text, file=sys.stderr)
 
 
 if __name__ == "__main__":

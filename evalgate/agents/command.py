@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from evalgate.core.dialects import BASE_URLS, KEYS
 from evalgate.errors import UsageError
 from evalgate.protocols import AgentCall
 
@@ -54,12 +55,9 @@ class CommandAgent:
         """Return base URLs in the usual variables, the models as JSON, and a dummy key."""
         values = _fields(call)
         return {
-            "ANTHROPIC_API_KEY": DUMMY_KEY,
-            "ANTHROPIC_BASE_URL": call.base_url,
             "EVALGATE_MODELS": call.models_json,
-            "OPENAI_API_BASE": f"{call.base_url}/v1",
-            "OPENAI_API_KEY": DUMMY_KEY,
-            "OPENAI_BASE_URL": f"{call.base_url}/v1",
+            **dict.fromkeys(KEYS, DUMMY_KEY),
+            **{name: call.base_url + end for name, end in BASE_URLS.items()},
             **{name: _filled(text, values) for name, text in self.extra.items()},
         }
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,20 +10,6 @@ import click
 from evalgate.cli.root import Globals, cli, out, pass_globals, project_of, rev_option
 
 _cassette = click.argument("cassette", metavar="PATH|TASK[:N]")
-
-
-def _ask_json(context: click.Context, _: click.Parameter, asked: bool) -> None:  # noqa: FBT001
-    if asked:
-        context.obj = replace(context.obj, as_json=True)
-
-
-_json = click.option(
-    "--json",
-    is_flag=True,
-    expose_value=False,
-    callback=_ask_json,
-    help="One JSON document on stdout.",
-)
 
 
 def _answer(options: Globals, answer: Any) -> int:
@@ -39,7 +24,6 @@ def cassette() -> None:
 
 @cassette.command("list")
 @rev_option
-@_json
 @pass_globals
 def cassette_list(options: Globals, rev: str | None) -> int:
     """List what is recorded, harness by harness."""
@@ -52,7 +36,6 @@ def cassette_list(options: Globals, rev: str | None) -> int:
 @_cassette
 @click.option("--exchange", type=click.IntRange(0), metavar="K", help="Only this one, in full.")
 @rev_option
-@_json
 @pass_globals
 def cassette_show(options: Globals, /, **asked: Any) -> int:
     """Show a cassette: its header, the scrub rules with their hits, its exchanges."""
@@ -66,7 +49,6 @@ def cassette_show(options: Globals, /, **asked: Any) -> int:
 @click.argument("one", metavar="A")
 @click.argument("other", metavar="B")
 @click.option("--rev", metavar="REV|R1..R2", help="The state of both, or of each.")
-@_json
 @pass_globals
 def cassette_diff(options: Globals, /, **asked: Any) -> int:
     """Tell where two cassettes part."""
@@ -79,7 +61,6 @@ def cassette_diff(options: Globals, /, **asked: Any) -> int:
 @cassette.command("scan")
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @rev_option
-@_json
 @pass_globals
 def cassette_scan(options: Globals, /, **asked: Any) -> int:
     """Look for secrets in PATHS, or in all recordings and baselines; exit 6 on one."""
@@ -91,7 +72,6 @@ def cassette_scan(options: Globals, /, **asked: Any) -> int:
 
 @cassette.command("verify")
 @rev_option
-@_json
 @pass_globals
 def cassette_verify(options: Globals, rev: str | None) -> int:
     """Check that every recording is whole (else exit 6) and not stale (else exit 7)."""
@@ -105,7 +85,6 @@ def cassette_verify(options: Globals, rev: str | None) -> int:
 @click.option("--to", "folder", type=click.Path(path_type=Path), help="Put the others there.")
 @click.option("--to-ref", "ref", metavar="REF", help="Put the others below a ref; auto names it.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be done.")
-@_json
 @pass_globals
 def cassette_prune(options: Globals, /, folder: Path | None, **asked: Any) -> int:
     """Keep one trial a task of the current harness; put everything else aside."""
@@ -122,7 +101,6 @@ def cassette_prune(options: Globals, /, folder: Path | None, **asked: Any) -> in
 @click.option("--to", required=True, metavar="har|jsonl|DIR", help="A format, or a folder.")
 @click.option("--from-ref", "ref", help="Take what was put aside below this ref.")
 @rev_option
-@_json
 @pass_globals
 def cassette_export(options: Globals, /, **asked: Any) -> int:
     """Write exchanges to stdout for other tools, or copy the recordings to a folder."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -26,13 +27,52 @@ class Globals:
     as_json: bool
 
 
+def _ask_json(context: click.Context, _: click.Parameter, asked: bool) -> None:  # noqa: FBT001
+    if asked:
+        context.obj = replace(context.obj, as_json=True)
+
+
+class Verb(click.Command):
+    """A command: ``--json`` may stand before its name, or after it."""
+
+    def __init__(self, *arguments: Any, **more: Any) -> None:
+        super().__init__(*arguments, **more)
+        asking = click.Option(
+            ["--json"],
+            is_flag=True,
+            expose_value=False,
+            callback=_ask_json,
+            help="One JSON document on stdout.",
+        )
+        if not self.context_settings.get("ignore_unknown_options"):  # else it is another program's
+            self.params.append(asking)
+
+
+class Verbs(click.Group):
+    """Commands under one name."""
+
+    command_class = Verb
+    group_class = type
+
+
+class Number(click.FloatRange):
+    """A finite number within bounds: ``nan`` is in none, though no comparison says so."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Return the number; click's own error for what is none."""
+        number: float = super().convert(value, param, ctx)
+        if not math.isfinite(number):
+            self.fail(f"{value!r} is not a finite number.", param, ctx)
+        return number
+
+
 pass_globals = click.make_pass_decorator(Globals)
 tasks_argument = click.argument("tasks", nargs=-1)
 workers_option = click.option("-j", "workers", type=click.IntRange(1), help="Trials at once.")
 rev_option = click.option("--rev", help="A revision, INDEX or WORKTREE (the default).")
-usd_option = click.option(
-    "--max-usd", type=click.FloatRange(0, 1e9), help="Ask no model once this is spent."
-)
+usd_option = click.option("--max-usd", type=Number(0, 1e9), help="Ask no model once this is spent.")
 faults_option = click.option(
     "--faults",
     metavar="PLAN",
@@ -40,7 +80,7 @@ faults_option = click.option(
 )
 
 
-@click.group(context_settings={"help_option_names": ["-h", "--help"]})
+@click.group(cls=Verbs, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(__version__, prog_name="evalgate")
 @click.option("-C", "directory", type=click.Path(path_type=Path), default=".", help="Work there.")
 @click.option("--config", metavar="FILE", help="The name of the configuration file.")

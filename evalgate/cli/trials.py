@@ -9,6 +9,7 @@ import click
 
 from evalgate.cli.root import (
     Globals,
+    Number,
     cli,
     console_of,
     faults_option,
@@ -67,7 +68,7 @@ def run(options: Globals, /, **asked: Any) -> int:
 )
 @click.option(
     "--pace",
-    type=click.FloatRange(0, 1e6),
+    type=Number(0, 1e6),
     default=0.0,
     metavar="X",
     help="Streams come X times as fast as they were recorded; 0 is at once.",

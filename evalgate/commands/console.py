@@ -9,10 +9,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from evalgate.core.trial import Outcome, Trial
+from evalgate.core.trial import Evidence, Outcome, Trial
 
 if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
+
+#: Trials whose seconds were measured when they were recorded.
+_RECORDED_TIMES = {Evidence.REPLAYED, Evidence.REGRADED}
 
 _MARKS = {Outcome.PASSED: "pass", Outcome.FAILED: "fail", Outcome.ERRORED: "error"}
 
@@ -83,7 +86,8 @@ class Console:
             self._bar.update(self._bar_task, advance=1, description=counts)
         if self._bar is None or trial.outcome is Outcome.ERRORED:
             seconds = trial.signals.seconds
-            took = "" if seconds is None else f" {seconds:.1f}s"
+            then = " as recorded" if trial.evidence in _RECORDED_TIMES else ""
+            took = "" if seconds is None else f" {seconds:.1f}s{then}"
             why = f"  {trial.reason}" if trial.reason else ""
             mark = _MARKS[trial.outcome]
             place = f"[{self._done}/{self._total}]"

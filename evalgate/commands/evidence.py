@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from evalgate.commands.budget import budget_of, require_prices
 from evalgate.commands.cassettes.retention import kept_recordings
 from evalgate.commands.console import Console
 from evalgate.commands.project import State
@@ -16,7 +17,6 @@ from evalgate.commands.trials import (
     default_workers,
     make_trials,
     not_reproduced,
-    require_prices,
 )
 from evalgate.core.harness import Harness
 from evalgate.core.identity import Conditions
@@ -195,9 +195,9 @@ def _is_of(plan: Mapping[str, Any], harness: Harness, tasks: Mapping[str, str]) 
 
 def _request(it: Gathering, kind: Kind, jobs: Sequence[Job]) -> Request:
     live = kind is Kind.RUN
-    max_usd = it.base.config.budget_usd if it.max_usd is None else it.max_usd
+    budget = budget_of(it.base.config, it.max_usd) if live else Allowance()
     if live:
-        require_prices(it.harness, max_usd, it.tasks)
+        require_prices(it.harness, budget, it.tasks)
     return Request(
         kind=kind,
         harness=it.harness,
@@ -205,8 +205,7 @@ def _request(it: Gathering, kind: Kind, jobs: Sequence[Job]) -> Request:
         jobs=jobs,
         workers=it.workers or default_workers(),
         sandbox=it.state.config.sandbox,
-        max_usd=max_usd if live else None,
-        budget=it.base.config.budget if live else Allowance(),
+        budget=budget,
         fresh=not live,
     )
 

@@ -126,13 +126,17 @@ class State:
         """Return the harness with its files, as it is laid out for a trial."""
         print_ = self.fingerprint
         start = f"{self.harness_root}/" if self.harness_root else ""
-        names = {entry.path for entries in print_.entries.values() for entry in entries}
-        files = self.view.read([start + name for name in sorted(names)])
+        members = {
+            part: tuple(entry.path for entry in entries) for part, entries in print_.entries.items()
+        }
+        names = sorted({name for paths in members.values() for name in paths})
+        files = self.view.read([start + name for name in names])
         harness = Harness(
             label=self.view.label,
             config=self.config,
             fingerprint=print_.digest,
             parts=print_.parts,
+            members=members,
             files={path.removeprefix(start): file for path, file in files.items()},
         )
         for source in self.config.harness.overlay:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evalgate.commands.budget import budget_of, require_prices
 from evalgate.commands.console import Console
 from evalgate.commands.faults import announce_plan, open_plan, report_faults
 from evalgate.commands.project import Project, open_state
 from evalgate.commands.recordings import Recordings, find_recordings
 from evalgate.commands.run import subject_of
-from evalgate.commands.stale import replay_stale
+from evalgate.commands.stale import replay_stale, require_stale
 from evalgate.commands.trials import (
     Finished,
     Report,
@@ -22,6 +23,7 @@ from evalgate.commands.trials import (
 )
 from evalgate.core.decision import worst
 from evalgate.core.harness import Harness
+from evalgate.core.limits import Allowance
 from evalgate.core.task import Task
 from evalgate.errors import DivergedError, ExitCode, UsageError
 from evalgate.runner.artifacts import cassette_path
@@ -47,6 +49,16 @@ class ReplayOptions:
     record_missing: int | None = None
     pace: float = 0.0
 
+    @property
+    def beside_stale(self) -> list[str]:
+        """The options given that say nothing to a trial of the plumbing alone."""
+        given = {
+            "--faults": self.faults is not None,
+            "--record-missing": self.record_missing is not None,
+            "--pace": self.pace > 0,
+        }
+        return [option for option, said in given.items() if said]
+
 
 def replay(project: Project, options: ReplayOptions, console: Console) -> Report:
     """Make the recorded trials again.
@@ -63,9 +75,16 @@ def replay(project: Project, options: ReplayOptions, console: Console) -> Report
             jobs = _jobs_of_run(project, options.run, harness, tasks)
         else:
             recordings = find_recordings(state, harness.fingerprint)
-            if options.allow_stale and not recordings.trials:
+            if options.allow_stale:
+                own = bool(recordings.trials)
+                allowed, beside = options.allow_stale, options.beside_stale
+                require_stale(harness, allowed, recorded=own, beside=beside)
                 return replay_stale(state, tasks, options.allow_stale, console)
             jobs = require_jobs(recordings, tasks, harness)
+        budget = Allowance()
+        if options.record_missing is not None:
+            budget = budget_of(state.config, None)
+            require_prices(harness, budget, tasks)
         request = Request(
             kind=options.kind if options.record_missing is None else Kind.TOP_UP,
             harness=harness,
@@ -73,11 +92,12 @@ def replay(project: Project, options: ReplayOptions, console: Console) -> Report
             jobs=jobs,
             workers=options.workers or default_workers(),
             sandbox=state.config.sandbox,
-            fresh=options.fresh,
+            # What a killed top-up has asked was paid for.
+            fresh=options.fresh and options.record_missing is None,
             faults=plan,
             missing=options.record_missing or 0,
             pace=options.pace,
-            max_usd=state.config.budget.usd if options.record_missing is not None else None,
+            budget=budget,
         )
         if plan is not None:
             announce_plan(plan, console)
@@ -85,7 +105,7 @@ def replay(project: Project, options: ReplayOptions, console: Console) -> Report
         console.note(f"run {finished.run.id}")
         if plan is not None:
             return report_faults(finished, jobs)
-        return _report(finished, jobs)
+        return _report(finished, jobs, options.record_missing)
 
 
 def require_jobs(recordings: Recordings, tasks: Sequence[Task], harness: Harness) -> list[Job]:
@@ -103,7 +123,7 @@ def require_jobs(recordings: Recordings, tasks: Sequence[Task], harness: Harness
     return recordings.jobs(tasks)
 
 
-def _report(finished: Finished, jobs: Sequence[Job]) -> Report:
+def _report(finished: Finished, jobs: Sequence[Job], most: int | None) -> Report:
     diverged = [trial for trial in finished.trials if trial.diverged]
     topped = [trial for trial in finished.trials if trial.asked_now]
     wrong = not_reproduced(jobs, [trial for trial in finished.trials if not trial.asked_now])
@@ -113,6 +133,7 @@ def _report(finished: Finished, jobs: Sequence[Job]) -> Report:
         f"now, in {cassette_path(finished.run, t.task, t.key.n)}"
         for t in topped
     ]
+    problems += _bound(finished, most)
     problems += [
         f"unused: {t.task} #{t.key.n}: {t.unused_exchanges} recorded exchange(s) not asked for"
         for t in finished.trials
@@ -138,6 +159,18 @@ def _report(finished: Finished, jobs: Sequence[Job]) -> Report:
     return Report(
         exit_code=worst(codes), finished=finished, problems=tuple(problems), closing=closing
     )
+
+
+def _bound(finished: Finished, most: int | None) -> list[str]:
+    """Say how much of its bound a top-up has used, and which trials still lack something."""
+    if most is None:
+        return []
+    asked = sum(trial.asked_now for trial in finished.trials)
+    left = [f"{trial.task} #{trial.key.n}" for trial in finished.trials if trial.diverged]
+    used = f"--record-missing {most}: {asked} new exchange(s) asked"
+    if asked < most or not left:
+        return [f"{used}, {most - asked} left"] if asked else []
+    return [f"{used}: the bound is reached; not recorded as a whole: {', '.join(left)}"]
 
 
 def _jobs_of_run(project: Project, name: str, harness: Harness, tasks: Sequence[Task]) -> list[Job]:

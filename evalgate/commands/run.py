@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
+from functools import partial
 from statistics import median
 
+from evalgate.commands.budget import budget_of, require_prices
 from evalgate.commands.console import Console
 from evalgate.commands.faults import announce_plan, open_plan, report_live_faults
 from evalgate.commands.project import WORKTREE, Project, State, open_state
-from evalgate.commands.recordings import publication_warning, publish, recorded_before
-from evalgate.commands.trials import Report, Request, default_workers, make_trials, require_prices
+from evalgate.commands.publication import (
+    Publication,
+    open_publication,
+    publication_warning,
+    recorded_before,
+)
+from evalgate.commands.trials import (
+    Finished,
+    Report,
+    Request,
+    default_workers,
+    make_trials,
+)
 from evalgate.core.baseline import pool
 from evalgate.core.faults import FaultPlan
 from evalgate.core.harness import Harness
@@ -48,17 +62,22 @@ def subject_of(rev: str | None) -> Subject:
 
 def run(project: Project, options: RunOptions, console: Console) -> Report:
     """Make live trials; exit 4 when too many of them were not measured."""
-    with open_state(project, subject_of(options.rev)) as state:
+    with ExitStack() as stack:
+        state = stack.enter_context(open_state(project, subject_of(options.rev)))
         harness = state.harness
         tasks = select(state.tasks, options.tasks)
         count = options.trials or state.config.trials
         jobs = [Job(task=task, n=n) for task in tasks for n in range(1, count + 1)]
+        publication = None
+        if options.record:
+            opening = open_publication(state, harness, retire=options.rev is None)
+            publication = stack.enter_context(opening)
         before = recorded_before(state, harness.fingerprint)
         if options.record:
             _check_record(options, tasks, state.tasks, harness, before, state.config.trials)
         plan = _plan(options, console)
-        max_usd = options.max_usd if options.max_usd is not None else state.config.budget_usd
-        require_prices(harness, max_usd, tasks)
+        budget = budget_of(state.config, options.max_usd)
+        require_prices(harness, budget, tasks)
         console.note(f"harness {harness.short} of {harness.label}: {len(tasks)} tasks × {count}")
         cost = estimate(state, harness, tasks, len(jobs))
         console.note(cost)
@@ -71,28 +90,38 @@ def run(project: Project, options: RunOptions, console: Console) -> Report:
             jobs=jobs,
             workers=options.workers or default_workers(),
             sandbox=options.sandbox or state.config.sandbox,
-            max_usd=max_usd,
-            budget=state.config.budget,
+            budget=budget,
             faults=plan,
             fresh=options.fresh,
             recording=before + 1,
         )
-        finished = make_trials(state, request, console)
-        console.note(f"run {finished.run.id}")
+        conclude = partial(_conclude, state, publication, console)
+        finished = make_trials(state, request, console, conclude=conclude)
         if plan is not None:
             return report_live_faults(finished)
-        sample = finished.sample
-        unmeasured = state.config.policy.not_measured(sample.errored, len(sample.rows))
-        if options.record and unmeasured:
-            console.warn("not recorded: too many trials were not measured")
-        elif options.record:
-            if warning := publication_warning(state, harness):
-                console.warn(warning)
-            retire = options.rev is None
-            folder = publish(state, finished.run, harness, finished.trials, retire=retire)
-            console.note(f"recorded {len(finished.trials)} trials in {folder}")
-        code = ExitCode.NOT_MEASURED if unmeasured else ExitCode.OK
+        code = ExitCode.NOT_MEASURED if _unmeasured(state, finished) else ExitCode.OK
         return Report(exit_code=code, finished=finished)
+
+
+def _conclude(
+    state: State, publication: Publication | None, console: Console, finished: Finished
+) -> None:
+    """Publish what was recorded; the run is finished only then, so that it goes on from here."""
+    console.note(f"run {finished.run.id}")
+    if publication is None:
+        return
+    if _unmeasured(state, finished):
+        console.warn("not recorded: too many trials were not measured")
+        return
+    if warning := publication_warning(state, state.harness):
+        console.warn(warning)
+    folder = publication.publish(finished.run, finished.trials)
+    console.note(f"recorded {len(finished.trials)} trials in {folder}")
+
+
+def _unmeasured(state: State, finished: Finished) -> bool:
+    sample = finished.sample
+    return state.config.policy.not_measured(sample.errored, len(sample.rows))
 
 
 def _plan(options: RunOptions, console: Console) -> FaultPlan | None:

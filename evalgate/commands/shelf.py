@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -35,11 +35,20 @@ class Shelf:
 
     def on_disk(self) -> dict[str, File]:
         """Return all files on disk, links and what a writer has not finished left out."""
-        return {
-            path.relative_to(self.folder).as_posix(): File(data=path.read_bytes())
-            for path in sorted(self.folder.rglob("*"))
-            if path.is_file() and not path.is_symlink() and not path.name.startswith(".")
-        }
+        return {path: File(data=data) for path, data in files_below(self.folder)}
+
+
+def files_below(folder: Path, *, hidden: bool = False) -> Iterator[tuple[str, bytes]]:
+    """Yield path below a folder and content of each file, in order; links are none.
+
+    ``hidden`` are those with a name, or in a folder, that begins with a dot: what a writer has
+    not finished.
+    """
+    for path in sorted(folder.rglob("*")):
+        within = path.relative_to(folder)
+        seen = hidden or not any(part.startswith(".") for part in within.parts)
+        if seen and path.is_file() and not path.is_symlink():
+            yield within.as_posix(), path.read_bytes()
 
 
 def shelf_of(path: str, *, root: Path, top: Path, source: str) -> Shelf:

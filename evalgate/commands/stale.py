@@ -23,19 +23,36 @@ from evalgate.runner.trial import plumbing_trial
 from evalgate.wiring import Kind, Setup, open_bench
 
 
+def require_stale(
+    harness: Harness, allowed: Sequence[str], *, recorded: bool, beside: Sequence[str]
+) -> None:
+    """Look at what ``--allow-stale`` is asked for before anything runs.
+
+    UsageError for a part that the harness does not have, for options ``beside`` it that a trial
+    of the plumbing knows nothing of, and when this very harness is ``recorded``.
+    """
+    parts = ", ".join(sorted(harness.parts))
+    for part in allowed:
+        if part not in harness.parts:
+            message = f"--allow-stale {part}: the harness has no such part"
+            raise UsageError(message, hint=f"one of {parts}")
+    for option in beside:
+        message = f"--allow-stale and {option} do not go together"
+        hint = "--allow-stale only tries whether the agent runs: leave one of them out"
+        raise UsageError(message, hint=hint)
+    if recorded:
+        message = f"--allow-stale: this harness ({harness.short}) has recordings: nothing is stale"
+        raise UsageError(message, hint="leave --allow-stale out, and they are replayed")
+
+
 def replay_stale(
     state: State, tasks: Sequence[Task], allowed: Sequence[str], console: Console
 ) -> Report:
     """Run one recorded trial a task; exit 7 when one of them is broken or can not be tried.
 
-    UsageError for a part that the harness does not have, DivergedError when every recording
-    differs in more than the allowed parts.
+    DivergedError when every recording differs in more than the allowed parts.
     """
     harness = state.harness
-    unknown = [part for part in allowed if part not in harness.parts]
-    if unknown:
-        message = f"--allow-stale {unknown[0]}: the harness has no such part"
-        raise UsageError(message, hint=f"one of {', '.join(sorted(harness.parts))}")
     recorded, differing = _choose(harness, shelved(state), set(allowed))
     setup = Setup(kind=Kind.REPLAY, harness=harness, tasks=tasks, sandbox=state.config.sandbox)
     parts = ", ".join(differing) or "nothing"

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 import os
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -22,11 +21,13 @@ from evalgate.core.sample import Sample, sample_of
 from evalgate.core.scripted import WORDS as SCRIPTED_WORDS
 from evalgate.core.task import Task, suite_digest
 from evalgate.core.trial import Evidence, Outcome, Trial
-from evalgate.errors import ExitCode, UsageError
+from evalgate.errors import ExitCode
+from evalgate.gateway.limits import TopUp
 from evalgate.gateway.preflight import preflight
-from evalgate.gateway.server import Missing
 from evalgate.protocols import SandboxProvider
 from evalgate.runner.bench import Bench
+from evalgate.runner.journals import remove_journals
+from evalgate.runner.made import Made
 from evalgate.runner.run import Job, execute, spent_before
 from evalgate.runner.trial import live_trial, regraded_trial, replayed_trial
 from evalgate.store.runs import RunFolder, RunStore, times
@@ -44,7 +45,7 @@ EVIDENCE = {
 class Request:
     """What is asked for: which tasks, which trials of them, and within what bounds.
 
-    ``max_usd`` stands for the money of ``budget``. Trials under ``faults`` are no evidence.
+    ``budget`` is that of what asks a model. Trials under ``faults`` are no evidence.
     ``missing`` is how much a top-up may ask of the model; ``pace`` how fast a replay's streams
     come, 0 at once.
     """
@@ -55,7 +56,6 @@ class Request:
     jobs: Sequence[Job]
     workers: int
     sandbox: str
-    max_usd: float | None = None
     budget: Allowance = field(default_factory=Allowance)
     faults: FaultPlan | None = None
     fresh: bool = False
@@ -116,8 +116,18 @@ def default_workers() -> int:
     return max(1, os.cpu_count() or 1)
 
 
-def make_trials(state: State, request: Request, console: Console) -> Finished:
-    """Make the trials asked for, resuming the same request where it was left."""
+def make_trials(
+    state: State,
+    request: Request,
+    console: Console,
+    *,
+    conclude: Callable[[Finished], None] = lambda _: None,
+) -> Finished:
+    """Make the trials asked for, resuming the same request where it was left.
+
+    The run is finished when ``conclude`` has done with it: until then the same request goes on
+    with it.
+    """
     setup = Setup(
         kind=request.kind,
         harness=request.harness,
@@ -129,29 +139,46 @@ def make_trials(state: State, request: Request, console: Console) -> Finished:
             "recording": request.recording,
             "models": {m.name: m.id for m in request.harness.config.models.values()},
         },
+        recorded_in=sorted(
+            {job.recorded.conditions.sandbox for job in request.jobs if job.recorded is not None}
+        ),
     )
     started = datetime.now(UTC)
     store = RunStore(state.project.state)
     with open_bench(setup, os.environ) as bench:
-        announce(bench.provider, request.kind, console)
+        announce(bench.provider, request.kind, console, recorded_in=setup.recorded_in)
         if request.kind.asks_model:
             _look_ahead(bench, console)
-        with store.open(_plan(request, bench), fresh=request.fresh) as run, console.progress():
+        plan = _plan(request, bench)
+        if request.fresh and request.kind.asks_model:
+            for run in store.abandon(plan):
+                remove_journals(run)
+        with store.open(plan, fresh=request.fresh) as run:
             under = _under(bench, request, run)
-            trials = execute(
-                request.jobs,
-                partial(_make, request.kind, under, run),
-                run,
-                workers=request.workers,
-                spending=under.spending,
-                listener=console,
-            )
+            with console.progress():
+                trials = execute(
+                    request.jobs,
+                    partial(_make, request.kind, under, run),
+                    run,
+                    workers=request.workers,
+                    spending=under.spending,
+                    listener=console,
+                )
+            remove_journals(run)
+            finished = _finished(request, bench, run, trials)
+            conclude(finished)
             done: dict[str, Json] = {
                 "finished": True,
                 "summary": _summary(trials),
                 "times": times(started),
             }
             run.write_info({**run.info, **done})
+    return finished
+
+
+def _finished(
+    request: Request, bench: Bench, run: RunFolder, trials: tuple[Trial, ...]
+) -> Finished:
     sample = sample_of(
         trials,
         fingerprint=request.harness.fingerprint,
@@ -163,12 +190,15 @@ def make_trials(state: State, request: Request, console: Console) -> Finished:
 
 def _under(bench: Bench, request: Request, run: RunFolder) -> Bench:
     """Return the bench with what trials may use together, and with what they meet."""
-    allowed = replace(request.budget, usd=request.max_usd)
+    missing = None
+    if request.kind is Kind.TOP_UP:
+        missing = TopUp(request.missing)
+        missing.used_before(sum(trial.asked_now for trial in run.trials))
     return replace(
         bench,
-        spending=spent_before(run, allowed) if request.kind.asks_model else None,
+        spending=spent_before(run, request.budget) if request.kind.asks_model else None,
         faults=request.faults,
-        missing=Missing(request.missing) if request.kind is Kind.TOP_UP else None,
+        missing=missing,
         pace=request.pace,
     )
 
@@ -197,31 +227,17 @@ def not_measured_here(then: Mapping[str, Json], trial: Trial) -> bool:
     return trial.outcome is Outcome.ERRORED and then.get("outcome") != Outcome.ERRORED
 
 
-def require_prices(harness: Harness, max_usd: float | None, tasks: Sequence[Task] = ()) -> None:
-    """Refuse a budget, or a task's limit, that can not hold because a price is unknown."""
-    if max_usd is not None and not math.isfinite(max_usd):
-        message = f"a budget of {max_usd} is no amount of money"
-        raise UsageError(message, hint="give US dollars, for example --max-usd 5")
-    limited = [task.id for task in tasks if task.limits.max_usd is not None]
-    what = "a budget" if max_usd is not None else f"max_usd of task {''.join(limited[:1])}"
-    if max_usd is None and not limited:
-        return
-    for model in harness.config.models.values():
-        if model.price is None:
-            message = f"models.{model.name}: its price is unknown, so {what} can not hold"
-            hint = f"add [models.{model.name}.price] with input and output in $ a million tokens"
-            raise UsageError(message, hint=hint)
-
-
-def _make(kind: Kind, bench: Bench, run: RunFolder, job: Job, stop: threading.Event) -> Trial:
+def _make(kind: Kind, bench: Bench, run: RunFolder, job: Job, stop: threading.Event) -> Made:
     if job.recorded is None:
         return live_trial(bench, job.task, job.n, run, stop)
     if kind is Kind.REGRADE:
-        return regraded_trial(bench, job.task, job.recorded, stop)
+        return Made(trial=regraded_trial(bench, job.task, job.recorded, stop))
     return replayed_trial(bench, job.task, job.recorded, run, stop)
 
 
-def announce(provider: SandboxProvider, kind: Kind, console: Console) -> None:
+def announce(
+    provider: SandboxProvider, kind: Kind, console: Console, *, recorded_in: Sequence[str] = ()
+) -> None:
     """Say in which sandbox trials are made; that there is none is said however quiet."""
     if not provider.promises.hides_host_files:
         console.warn(
@@ -231,7 +247,10 @@ def announce(provider: SandboxProvider, kind: Kind, console: Console) -> None:
     elif kind is Kind.REGRADE:
         console.note(f"sandbox: {provider.name}, no network")
     else:
-        console.note(f"sandbox: {provider.name}; the agent stage shares the host's network")
+        console.note(f"sandbox: {provider.name}, no network but the way to the model")
+    others = [name for name in recorded_in if name != provider.name]
+    if others:
+        console.note(f"recorded in {', '.join(others)}: programs there may differ from those here")
 
 
 def _look_ahead(bench: Bench, console: Console) -> None:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import difflib
 import re
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
+from evalgate.core.dialects import PASSTHROUGH, SPOKEN
 from evalgate.core.schema import Reader
 from evalgate.core.scrubs import BESIDE, SCRUBS, Scrub, scrubs_digest, usual_scrubs
 
 #: The folder that holds recordings when nobody says otherwise.
 USUAL_PATH: Final = "cassettes"
 
-_DIALECTS: Final = ("", "anthropic", "gemini", "openai-chat", "openai-responses", "passthrough")
+_DIALECTS: Final = ("", *SPOKEN, PASSTHROUGH)
 _NAME: Final = re.compile(r"[a-z0-9][a-z0-9-]{0,39}")
 
 
@@ -68,17 +70,22 @@ def _own(table: Reader, taken: Iterable[str]) -> Scrub:
         replace=replacement,
         reason=_reason(table),
         dialects=frozenset({dialect} if dialect else ()),
+        place=table.where("pattern"),
     )
-    _try(rule, table)
+    _require_fitting(rule, table)
     table.done()
     return rule
 
 
 def _source(table: Reader) -> str:
+    """Read a pattern, which only the empty text is tried on: `re` may never come to an end."""
     text = table.text("pattern")
     try:
-        pattern = re.compile(text)
-    except (re.error, OverflowError, RecursionError) as error:
+        with warnings.catch_warnings():
+            # Such as [[:digit:]], which is not what it looks like.
+            warnings.simplefilter("error", FutureWarning)
+            pattern = re.compile(text)
+    except (re.error, OverflowError, RecursionError, FutureWarning) as error:
         hint = "a pattern is a regular expression of Python's re"
         raise table.error(f"{text!r} is no pattern: {error}", "pattern", hint=hint) from error
     if pattern.search(""):
@@ -87,18 +94,14 @@ def _source(table: Reader) -> str:
     return text
 
 
-def _try(rule: Scrub, table: Reader) -> None:
-    """Refuse a replacement that fails, or that the rule itself would find and change again."""
+def _require_fitting(rule: Scrub, table: Reader) -> None:
+    """Refuse a replacement that can not be put in."""
     try:
         rule.pattern.sub(rule.replace, "")
     except (re.error, IndexError) as error:
         hint = r"\1 stands for the first group; a backslash is written \\"
         problem = f"{rule.replace!r} can not be put in: {error}"
         raise table.error(problem, "replace", hint=hint) from error
-    put = rule.replace
-    if "\\" not in put and rule.pattern.sub(put, put) != put:
-        hint = "recordings may be scrubbed twice, and must stay as they are: try <NAME>"
-        raise table.error(f"the pattern finds {put!r}, and would change it", "replace", hint=hint)
 
 
 def _reason(table: Reader) -> str:

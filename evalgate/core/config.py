@@ -64,11 +64,6 @@ class Config:
     settings: bytes
     cassettes: CassettesSpec = field(default_factory=CassettesSpec)
 
-    @property
-    def budget_usd(self) -> float | None:
-        """The money of a run, in US dollars; None is no limit."""
-        return self.budget.usd
-
     def unplanned(self, served: Iterable[str]) -> tuple[str, ...]:
         """Return the scripted ids among served ones for which no plan is configured.
 

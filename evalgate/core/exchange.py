@@ -22,13 +22,13 @@ class Ending(StrEnum):
 class Exchange:
     """One request an agent made to its model, and the response it got.
 
-    ``request`` is the body in the form it is keyed by; ``query`` what counts of
-    the query, ``asked`` the headers of the request that are kept; ``key`` the digest of these
-    with method and path; ``headers`` only the allowed ones
-    of the response; ``body`` its decoded bytes, secrets replaced. ``began`` is in seconds since
-    the wire of the trial was opened, ``seconds`` the wall time from the request to the end of
-    the response; ``cuts`` are the pieces in which a stream came: bytes, and milliseconds since
-    ``began``; none for what came at once.
+    ``request`` is the body in the form it is keyed by; ``query`` what counts of the query,
+    ``asked`` the headers of the request that are kept; ``key`` the digest of these with method
+    and path. ``status`` is 0 when the agent was gone before an answer had begun; ``headers`` are
+    only the allowed ones of the response, ``body`` its decoded bytes, secrets replaced.
+    ``began`` is in seconds since the wire of the trial was opened, ``seconds`` the wall time
+    from the request to the end of the response; ``cuts`` are the pieces in which a stream came:
+    bytes, and milliseconds since ``began``; none for what came at once.
     """
 
     dialect: str

@@ -11,12 +11,17 @@ from evalgate.core.files import Tree
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Harness:
-    """The parts of a harness and their digests; ``files`` are what ``{harness_dir}`` holds."""
+    """The parts of a harness and their digests; ``files`` are what ``{harness_dir}`` holds.
+
+    ``members`` are the paths of each part's files, as git matched them; the tables of the
+    configuration are a part that has none.
+    """
 
     label: str
     config: Config
     fingerprint: str
     parts: Mapping[str, str]
+    members: Mapping[str, tuple[str, ...]]
     files: Tree
 
     @property

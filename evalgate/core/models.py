@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from evalgate.core.dialects import SPOKEN
 from evalgate.core.files import is_safe_path
 from evalgate.core.json import JsonObject
 from evalgate.core.pricing import FREE, Price
 from evalgate.core.schema import Reader
 from evalgate.core.scripted import SCRIPTED, plan_path
-
-_DIALECTS = ("", "anthropic", "openai-chat", "openai-responses", "gemini")
 
 #: The upstream that runs on this machine: it costs nothing, and that is known.
 LOCAL_MODEL = "local-model"
@@ -82,7 +81,7 @@ def _model(table: Reader) -> ModelSpec:
         name=table.path[-1],
         id=table.text("id"),
         upstream=upstream,
-        dialect=table.choice("dialect", "", _DIALECTS),
+        dialect=table.choice("dialect", "", ("", *SPOKEN)),
         key_env=table.text("key_env", ""),
         parameters=table.json("parameters"),
         price=_price(price) if price.raw else free,

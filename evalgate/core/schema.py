@@ -108,10 +108,13 @@ class Reader:
 
     def error(self, problem: str, key: str | None = None, *, hint: str = _HINT) -> UsageError:
         """Return an error that names file, line and key."""
+        return UsageError(f"{self.where(key)}: {problem}", hint=hint)
+
+    def where(self, key: str | None = None) -> str:
+        """Return file, line and dotted name of a key, or of the table."""
         full = self.path if key is None else (*self.path, key)
         dotted = ".".join(full) or "the file"
-        place = self.source.place(full, nth=self._nth)
-        return UsageError(f"{place}: {dotted}: {problem}", hint=hint)
+        return f"{self.source.place(full, nth=self._nth)}: {dotted}"
 
     def has(self, key: str) -> bool:
         """Tell whether the table has the key."""

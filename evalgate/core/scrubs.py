@@ -9,13 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Final
-
-from evalgate.core.json import Json
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -24,7 +21,8 @@ class Scrub:
 
     ``literals`` is a cheap test: without one of them in the text nothing is searched; empty for
     a rule that always is. ``dialects`` empty is any. ``usual`` is False for a rule that a
-    project must ask for by name.
+    project must ask for by name. ``place`` is where a project wrote a rule of its own (file, line
+    and key), empty for those of the table.
     """
 
     name: str
@@ -34,6 +32,7 @@ class Scrub:
     literals: tuple[str, ...] = ()
     dialects: frozenset[str] = field(default_factory=frozenset)
     usual: bool = True
+    place: str = field(default="", compare=False)
 
     @property
     def pattern(self) -> re.Pattern[str]:
@@ -168,27 +167,6 @@ BESIDE: Final[Mapping[str, str]] = {
     PLACES_HIT: "the run's own paths differ from run to run",
     SECRETS_HIT: "a cassette holds no key",
 }
-
-
-def scrub_text(text: str, rules: Iterable[Scrub], hits: Counter[str]) -> str:
-    """Return the text scrubbed; ``hits`` counts by rule."""
-    for rule in rules:
-        if not rule.literals or any(literal in text for literal in rule.literals):
-            text, count = rule.pattern.subn(rule.replace, text)
-            if count:
-                hits[rule.name] += count
-    return text
-
-
-def scrub_value(value: Json, rules: Sequence[Scrub], hits: Counter[str]) -> Json:
-    """Return a JSON value with every string in it scrubbed, names of members as they were."""
-    if isinstance(value, str):
-        return scrub_text(value, rules, hits)
-    if isinstance(value, Mapping):
-        return {name: scrub_value(inner, rules, hits) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [scrub_value(inner, rules, hits) for inner in value]
-    return value
 
 
 def rules_of(rules: Iterable[Scrub], dialect: str) -> list[tuple[Scrub, tuple[bytes, ...]]]:

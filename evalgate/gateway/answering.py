@@ -12,11 +12,14 @@ import aiohttp
 from aiohttp import web
 
 from evalgate.core.faults import Fault, FaultKind
+from evalgate.errors import UsageError
 from evalgate.gateway.asking import ask_model, words_of
 from evalgate.gateway.body import BodyError, ClientLeftError, read_body
 from evalgate.gateway.capture import Capture
 from evalgate.gateway.dialects.dialect import Dialect
 from evalgate.gateway.incoming import Incoming
+from evalgate.gateway.keys.matching import Keyed
+from evalgate.gateway.leading_out import LEADS_OUT, leads_out
 from evalgate.gateway.limits import Bill, bill_of
 from evalgate.gateway.playing import missed, replay, top_up
 from evalgate.gateway.relay import cut, reset
@@ -49,13 +52,23 @@ class Answering:
             bill=Bill(),
         )
         self._session = session
+        self._keyed: Keyed | None = None
 
     async def answer(self) -> web.StreamResponse:
-        """Answer the request and keep the exchange.
+        """Answer the request and keep the exchange; an error of our own is an answer as well.
 
-        A request that did not arrive whole is no exchange: nothing was asked.
+        A request that did not arrive whole, or leads out of the API, is no exchange: nothing
+        was asked.
         """
+        try:
+            return await self._answer()
+        except Exception as error:  # noqa: BLE001 - one bad request must not end the others
+            return await self._fail(error)
+
+    async def _answer(self) -> web.StreamResponse:
         incoming = self._incoming
+        if leads_out(incoming.request.raw_path.partition("?")[0]):
+            return incoming.plain(HTTPStatus.BAD_REQUEST, f"evalgate: {LEADS_OUT}")
         try:
             seconds = incoming.route.spec.upload_seconds
             body = await read_body(incoming.request, seconds=seconds)
@@ -63,13 +76,10 @@ class Answering:
             return await self._not_taken(error)
         except ClientLeftError:
             return web.Response()
-        method, path, dialect = incoming.request.method, incoming.path, incoming.dialect
-        headers, query = incoming.request.headers, incoming.query()
-        keying = incoming.route.keying
-        keyed = keying.keyed(dialect, method, path, body, headers=headers, query=query)
-        named = dialect.model_of(path, keyed.request.only("model"))
-        incoming.bill = bill_of(dialect, method, path, named)
-        fault = self._fault()
+        keyed = self._keyed = incoming.keyed(body)
+        named = incoming.dialect.model_of(incoming.path, keyed.request.only("model"))
+        incoming.bill = bill_of(incoming.dialect, keyed.method, incoming.path, named)
+        fault = incoming.route.next_fault(incoming.slot, bill=incoming.bill)
         if fault is not None and not fault.kind.spoils_reply:
             response = await self._hit(fault)
             if response is not None:
@@ -78,14 +88,16 @@ class Answering:
         try:
             return await self._answered(incoming.capture(keyed), body, fault)
         finally:
-            incoming.route.meter.release(incoming.slot)
+            incoming.route.release(incoming.slot)
 
-    async def fail(self, error: Exception) -> web.StreamResponse:
+    async def _fail(self, error: Exception) -> web.StreamResponse:
         """Answer after an error of our own: the trial was not measured, and its witness says so."""
         _log.debug("the gateway failed", exc_info=error)
         incoming = self._incoming
+        if isinstance(error, UsageError):
+            incoming.route.give_up(error)
         message = f"evalgate: the gateway failed: {words_of(error)}"
-        request = incoming.route.keying.keyed(incoming.dialect, "POST", incoming.path, b"")
+        request = self._keyed or incoming.keyed(b"")
         status = HTTPStatus.INTERNAL_SERVER_ERROR
         return await incoming.refuse(incoming.capture(request), Refusal.INTERNAL, status, message)
 
@@ -93,18 +105,13 @@ class Answering:
         self, capture: Capture, body: bytes, fault: Fault | None
     ) -> web.StreamResponse:
         incoming, route = self._incoming, self._incoming.route
-        tape = route.tape
-        if not route.spec.mode.asks_model:
-            if tape is None:
-                raise ValueError("a replay has a tape")
-            return await replay(incoming, tape, capture, fault)
-        if tape is not None:
-            known = await top_up(incoming, tape, capture)
-            if known is not None:
-                return known
-            if route.spec.missing is not None and not route.spec.missing.take():
-                return missed(incoming, capture)
-            route.asked_now += 1
+        if route.replays is not None:
+            return await replay(incoming, route.replays, capture, fault)
+        known = None if route.tape is None else await top_up(incoming, route.tape, capture)
+        if known is not None:
+            return known
+        if not route.ask_anew():
+            return missed(incoming, capture)
         return await ask_model(incoming, capture, body, fault, self._session)
 
     async def _not_taken(self, error: BodyError) -> web.StreamResponse:
@@ -116,11 +123,6 @@ class Answering:
                 await response.write_eof()
             cut(self._incoming.request)
         return response
-
-    def _fault(self) -> Fault | None:
-        route, bill = self._incoming.route, self._incoming.bill
-        turn = route.meter.used.turns + 1 if bill.turn and route.counts else None
-        return route.faults.next(request=self._incoming.slot + 1, turn=turn)
 
     async def _hit(self, fault: Fault) -> web.StreamResponse | None:
         """Let a fault happen before there is an answer; None when the answer comes after it."""

@@ -13,9 +13,9 @@ from aiohttp import web
 from evalgate.core.exchange import Ending
 from evalgate.core.faults import Fault
 from evalgate.gateway.capture import Capture
-from evalgate.gateway.dialects.passthrough import Passthrough
 from evalgate.gateway.faults import can_spoil, spoiled
 from evalgate.gateway.incoming import Incoming
+from evalgate.gateway.reading import parse
 from evalgate.gateway.relay import begin, break_off, read_whole, relay, respond
 from evalgate.gateway.upstream import Upstream, choose_upstream, send
 from evalgate.gateway.veil import Veil
@@ -35,18 +35,13 @@ async def ask_model(
     if held is not None:
         # Its place in the order is that of the request it was paid for.
         return await respond(incoming.request, held)
-    if bill.paid:
-        refused = route.meter.admit(incoming.slot, turn=bill.turn)
-        if refused is not None:
-            return await incoming.refuse(capture, refused[0], HTTPStatus.BAD_REQUEST, refused[1])
-    upstream = choose_upstream(
-        route.spec.upstreams,
-        bill.model,
-        "" if incoming.dialect.name == Passthrough.name else incoming.dialect.name,
-        turn=bill.turn,
-    )
+    refused = route.admit(incoming.slot, bill=bill)
+    if refused is not None:
+        return await incoming.refuse(capture, refused[0], HTTPStatus.BAD_REQUEST, refused[1])
+    upstream = choose_upstream(route.spec.upstreams, bill.model, incoming.dialect, turn=bill.turn)
     if isinstance(upstream, str):
-        message = f"evalgate: {upstream}"
+        no_object = bill.turn and bill.model is None and not isinstance(parse(body), dict)
+        message = f"evalgate: {'the body is no JSON object' if no_object else upstream}"
         return await incoming.refuse(capture, Refusal.MODEL, HTTPStatus.BAD_REQUEST, message)
     try:
         return await _send_on(incoming, capture, upstream, body, fault, session())
@@ -107,6 +102,5 @@ async def _spoil(
     if bad is None:
         return await respond(incoming.request, capture)
     incoming.fire(fault)
-    incoming.route.faults.hold(capture)
-    incoming.route.count(incoming.slot, capture.exchange(), bill=incoming.bill)
+    incoming.hold(capture)
     return await break_off(incoming.request, capture, bad.body, whole=bad.whole)

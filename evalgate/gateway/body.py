@@ -44,17 +44,17 @@ class _Decoder(Protocol):
     def whole(self) -> bool: ...
 
 
-async def read_body(request: web.Request, *, seconds: float, limit: int = MAX_BODY) -> bytes:
-    """Return the body, decompressed, at most ``limit`` bytes that came in ``seconds``.
+async def read_body(request: web.Request, *, seconds: float) -> bytes:
+    """Return the body, decompressed, at most `MAX_BODY` bytes that came in ``seconds``.
 
     Raises BodyError with 413 (too large, also unpacked), 400 (an encoding that is unknown or
     damaged) or 408 (too slow), and ClientLeftError.
     """
-    if request.content_length is not None and request.content_length > limit:
-        raise _too_large(limit)
+    if request.content_length is not None and request.content_length > MAX_BODY:
+        raise _too_large()
     try:
         async with asyncio.timeout(seconds):
-            return await _read(request, _decoder(request), limit)
+            return await _read(request, _decoder(request))
     except TimeoutError:
         message = f"evalgate: the request did not arrive whole within {seconds:g} s"
         raise BodyError(HTTPStatus.REQUEST_TIMEOUT, message) from None
@@ -62,17 +62,17 @@ async def read_body(request: web.Request, *, seconds: float, limit: int = MAX_BO
         raise ClientLeftError from error
 
 
-async def _read(request: web.Request, decoder: _Decoder | None, limit: int) -> bytes:
+async def _read(request: web.Request, decoder: _Decoder | None) -> bytes:
     body = bytearray()
     came = 0
     while chunk := await request.content.readany():
         came += len(chunk)
-        if came > limit:
-            raise _too_large(limit)
+        if came > MAX_BODY:
+            raise _too_large()
         for piece in (chunk,) if decoder is None else decoder.take(chunk):
             body += piece
-            if len(body) > limit:
-                raise _too_large(limit)
+            if len(body) > MAX_BODY:
+                raise _too_large()
             if decoder is not None:
                 await asyncio.sleep(0)
     if came and decoder is not None and not decoder.whole():
@@ -206,8 +206,8 @@ _DECODERS: Final[dict[str, Callable[[], _Decoder]]] = {
 }
 
 
-def _too_large(limit: int) -> BodyError:
-    message = f"evalgate: a request of more than {limit >> 20} MiB is not taken"
+def _too_large() -> BodyError:
+    message = f"evalgate: a request of more than {MAX_BODY >> 20} MiB is not taken"
     return BodyError(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, message)
 
 

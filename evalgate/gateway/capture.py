@@ -10,7 +10,7 @@ from typing import Final
 from evalgate.core.exchange import Ending, Exchange
 from evalgate.core.redaction import Redactor
 from evalgate.gateway.keys.matching import Keyed
-from evalgate.gateway.streams.editing import edit_pieces
+from evalgate.gateway.streams.editing import edit_joined
 from evalgate.gateway.streams.sse import is_stream
 
 #: More secrets than this are never glued to one another.
@@ -70,14 +70,13 @@ class Capture:
 
 
 def clean_body(body: bytes, redactor: Redactor) -> bytes:
-    """Return a response without secrets, also where a stream cuts one into pieces.
+    """Return a response without secrets, also where a stream or blocks cut one into pieces.
 
     A key right behind another one can only be told once the first is gone. The texts that the
     pieces make come first: the beginning of a key can look like one, and the rest like nothing.
     """
     for _ in range(_ROUNDS):
-        edited = edit_pieces(body, redactor.spans)
-        clean = redactor.data(body if edited is None else edited)
+        clean = redactor.data(edit_joined(body, redactor.spans))
         if clean == body:
             break
         body = clean

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -37,34 +37,15 @@ if TYPE_CHECKING:
 __all__ = [
     "FORMAT",
     "CassetteFile",
-    "RecordingTape",
     "ReplayTape",
     "dump_cassette",
     "load_cassette",
-    "open_recording",
     "open_replay",
+    "write_recording",
 ]
 
 _MATCHER: Final = "evalgate_key"
 _META: Final = "evalgate"
-
-
-class RecordingTape:
-    """Takes exchanges one after the other; the file is written when its context ends.
-
-    ``digest`` is that of the written file, and empty before.
-    """
-
-    def __init__(self, cassette: Cassette, kept: list[Exchange]) -> None:
-        """Write through an open cassette of VCR.py; ``kept`` are the exchanges it counts."""
-        self._cassette = cassette
-        self._kept = kept
-        self.digest = ""
-
-    def append(self, exchange: Exchange) -> None:
-        """Add an exchange."""
-        self._cassette.append(_request(exchange.key), _response(len(self._kept)))
-        self._kept.append(exchange)
 
 
 class ReplayTape:
@@ -77,6 +58,7 @@ class ReplayTape:
         self._left: dict[str, deque[int]] = {}
         for index, one in enumerate(self.exchanges):
             self._left.setdefault(one.key, deque()).append(index)
+        self._indexes = {id(one): index for index, one in enumerate(self.exchanges)}
 
     def play(self, key: str) -> Exchange | None:
         """Return the next exchange of this key, or None when there is none left."""
@@ -87,6 +69,10 @@ class ReplayTape:
         self._left[key].popleft()
         self._cassette.play_counts[index] += 1
         return self.exchanges[index]
+
+    def index_of(self, exchange: Exchange) -> int:
+        """Return the place of an exchange that was played: of this very object."""
+        return self._indexes[id(exchange)]
 
     def peek(self, key: str) -> Exchange | None:
         """Return what `play` would, and leave it to be played."""
@@ -120,24 +106,18 @@ class ReplayTape:
         return len(self._cassette) - int(self._cassette.play_count)
 
 
-@contextmanager
-def open_recording(
-    path: Path, *, cassette: CassetteFile, redactor: Redactor
-) -> Iterator[RecordingTape]:
-    """Record into a new file; header, claim and record are those of ``cassette``.
+def write_recording(path: Path, *, cassette: CassetteFile, redactor: Redactor) -> str:
+    """Write a whole cassette and return its digest.
 
-    The file appears whole when the context ends without an error, and takes the place of one
-    that was there. UsageError when it would hold a secret.
+    The file appears in one step, and takes the place of one that was there. UsageError when it
+    would hold a secret.
     """
-    writer = _Writer(redactor)
-    engine = _vcr(writer)
-    with engine.use_cassette(path, record_mode="all", record_on_exception=False) as tape:
+    writer = _Writer(redactor, cassette.exchanges)
+    with _vcr(writer).use_cassette(path, record_mode="all", record_on_exception=False) as tape:
         tape.get_metadata(_META, cassette)
-        recording = RecordingTape(tape, writer.kept)
-        for exchange in cassette.exchanges:
-            recording.append(exchange)
-        yield recording
-    recording.digest = writer.digest
+        for index, exchange in enumerate(cassette.exchanges):
+            tape.append(_request(exchange.key), _response(index))
+    return writer.digest
 
 
 @contextmanager
@@ -157,7 +137,7 @@ class _Writer:
     """A persister that starts empty and writes the file in one step."""
 
     redactor: Redactor
-    kept: list[Exchange] = field(default_factory=list)
+    exchanges: Sequence[Exchange]
     digest: str = ""
 
     def load_cassette(self, path: str, serializer: object) -> None:  # noqa: ARG002 - VCR's shape
@@ -169,7 +149,7 @@ class _Writer:
 
     def save_cassette(self, path: str, recorded: Mapping[str, Any], serializer: object) -> None:  # noqa: ARG002
         frame: CassetteFile = recorded["metadata"][_META]
-        order = (self.kept[response["index"]] for response in recorded["responses"])
+        order = (self.exchanges[response["index"]] for response in recorded["responses"])
         data = dump_cassette(replace(frame, exchanges=tuple(order)), redactor=self.redactor)
         write_whole(Path(path), data)
         self.digest = digest_of(data)

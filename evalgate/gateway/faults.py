@@ -13,16 +13,7 @@ from evalgate.gateway.dialects.dialect import Dialect
 from evalgate.gateway.format.folding import events_of
 from evalgate.gateway.streams.sse import is_stream
 
-#: The kind of error that an overloaded provider says in the middle of a stream.
-_OVERLOADED = 529
-_INTERNAL = 500
-
-#: In this API an error in a stream has not the shape of one that comes in place of it.
-_RESPONSES_ERROR = (
-    b'{"type":"error","code":"server_error","message":"Overloaded","param":null,'
-    b'"sequence_number":1}'
-)
-
+_OVERLOADED = "Overloaded"
 _FIRST_ERROR = 400
 
 
@@ -96,7 +87,7 @@ def spoiled(body: bytes, fault: Fault, dialect: Dialect) -> Spoiled | None:
         if not stream:
             return None
         start = _events(body, 1 if fault.after_events is None else fault.after_events)
-        return Spoiled(body=body[:start] + _error_event(dialect), whole=True)
+        return Spoiled(body=body[:start] + dialect.error_event(_OVERLOADED), whole=True)
     end = _end(body, fault, stream=stream)
     whole = fault.kind is FaultKind.TRUNCATE
     # An event without its end is one that clients forget; with it they read half of some JSON.
@@ -120,11 +111,3 @@ def _end(body: bytes, fault: Fault, *, stream: bool) -> int:
 def _events(body: bytes, count: int) -> int:
     """Return where the first ``count`` events end."""
     return sum(events_of(body)[:count])
-
-
-def _error_event(dialect: Dialect) -> bytes:
-    if dialect.name == "openai-responses":
-        return b"event: error\ndata: " + _RESPONSES_ERROR + b"\n\n"
-    anthropic = dialect.name == "anthropic"
-    said = dialect.error(_OVERLOADED if anthropic else _INTERNAL, "Overloaded")
-    return (b"event: error\n" if anthropic else b"") + b"data: " + said + b"\n\n"

@@ -37,6 +37,17 @@ class Incoming:
     began: float
     bill: Bill
 
+    def keyed(self, body: bytes) -> Keyed:
+        """Return the request, with this body, as it is stored and matched."""
+        return self.route.keying.keyed(
+            self.dialect,
+            self.request.method,
+            self.path,
+            body,
+            headers=self.request.headers,
+            query=self.query(),
+        )
+
     def capture(self, request: Keyed) -> Capture:
         """Return what collects the response to this request."""
         redactor = self.route.redactor
@@ -46,9 +57,17 @@ class Incoming:
         """Keep the exchange that this request became."""
         self.route.store(self.slot, exchange, bill=self.bill)
 
+    def play(self, exchange: Exchange, body: bytes) -> None:
+        """Keep the exchange of the tape that answers this request, here with this body."""
+        self.route.play(self.slot, exchange, body, began=self.began, bill=self.bill)
+
+    def hold(self, capture: Capture) -> None:
+        """Keep a spoiled reply to this request for whoever asks the same again."""
+        self.route.hold(self.slot, capture, bill=self.bill)
+
     def fire(self, fault: Fault) -> None:
         """Use a fault up on this request."""
-        self.route.faults.fire(fault, request=self.slot + 1)
+        self.route.fire(self.slot, fault)
 
     async def refuse(
         self, capture: Capture, refusal: Refusal, status: HTTPStatus, message: str
@@ -68,7 +87,7 @@ class Incoming:
             headers=_FINAL,
         )
 
-    def query(self) -> dict[str, str]:
+    def query(self) -> list[tuple[str, str]]:
         """Return the query without what could hold a key."""
         return without_keys(self.request.rel_url.query.items())
 

@@ -9,18 +9,14 @@ from http import HTTPStatus
 
 from evalgate.core.exchange import Exchange
 from evalgate.core.limits import Allowance, Stop, Tally, stop_at, tokens_of
-from evalgate.core.pricing import Price, cost_usd
-from evalgate.core.trajectory import NO_USAGE, add_known
+from evalgate.core.pricing import FREE, Price, cost_usd
+from evalgate.core.trajectory import NO_USAGE, Usage, add_known
 from evalgate.errors import UsageError
 from evalgate.gateway.dialects.dialect import Dialect, Reply
-from evalgate.gateway.dialects.passthrough import Passthrough
 from evalgate.gateway.dialects.table import DIALECTS
 from evalgate.gateway.witness.witness import Refusal, read_reply, succeeded
 
 _FREE = Tally()
-
-#: With these a client asks what there is, and has nothing made.
-_SAFE = frozenset({"GET", "HEAD", "OPTIONS"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,9 +34,7 @@ class Bill:
 
 def bill_of(dialect: Dialect, method: str, path: str, model: str | None) -> Bill:
     """Return how a request is counted; lists of models and counts of tokens are free."""
-    turn = dialect.is_turn(path)
-    unknown = dialect.name == Passthrough.name and method not in _SAFE
-    return Bill(turn=turn, paid=turn or unknown, model=model)
+    return Bill(turn=dialect.is_turn(path), paid=dialect.is_paid(method, path), model=model)
 
 
 def require_known_prices(
@@ -50,22 +44,79 @@ def require_known_prices(
     limits = [allowed.usd for allowed in allowances if allowed.usd is not None]
     unknown = [model for model in models if prices.get(model) is None]
     if limits and unknown:
-        message = f"model {unknown[0]}: its price is unknown, so a limit of ${limits[0]:g} can not"
-        hint = "add price to its [models] table: input and output in $ a million tokens"
-        raise UsageError(f"{message} hold", hint=hint)
+        raise unknown_price(f"model {unknown[0]}", f"a limit of ${limits[0]:g}")
+
+
+def unknown_price(model: str, limit: str) -> UsageError:
+    """Return the error that a limit of money can not hold, since nobody knows a model's price."""
+    message = f"{model}: its price is unknown, so {limit} can not hold"
+    hint = "add price to its [models] table: input and output in $ a million tokens"
+    return UsageError(message, hint=hint)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Charge:
+    """What an exchange used, and at which price; None is unknown."""
+
+    usage: Usage
+    price: Price | None
+
+    @property
+    def usd(self) -> float | None:
+        """The cost in US dollars."""
+        return cost_usd(self.usage, self.price)
+
+
+def charge_of(
+    exchange: Exchange, reply: Reply, bill: Bill, prices: Mapping[str, Price | None]
+) -> Charge:
+    """Return what is charged for an exchange, a turn or not: here alone it is decided.
+
+    An error costs nothing, nor does what is never paid for. What a reply that broke off used,
+    nobody can say. A request that names no model has the price that all models have.
+    """
+    if not bill.paid or exchange.status >= HTTPStatus.BAD_REQUEST:
+        return Charge(usage=NO_USAGE, price=FREE)
+    every = set(prices.values())
+    only = every.pop() if len(every) == 1 else None
+    return Charge(usage=reply.usage, price=prices.get(bill.model) if bill.model else only)
 
 
 def cost_of(exchanges: Iterable[Exchange], prices: Mapping[str, Price | None]) -> float | None:
-    """Return what a trial cost in US dollars, each turn at the price of the model it asked."""
-    total: float | None = 0.0
+    """Return what a trial cost in US dollars; None when that of one exchange is unknown."""
+    used: dict[Price | None, Usage] = {}
     for exchange in exchanges:
         dialect = DIALECTS[exchange.dialect]
-        if not dialect.is_turn(exchange.path) or exchange.status >= HTTPStatus.BAD_REQUEST:
-            continue
         model = dialect.model_of(exchange.path, exchange.request.only("model"))
-        cost = cost_usd(read_reply(exchange).usage, prices.get(model or ""))
-        total = add_known(total, cost)
+        bill = bill_of(dialect, exchange.method, exchange.path, model)
+        charge = charge_of(exchange, read_reply(exchange), bill, prices)
+        used[charge.price] = used.get(charge.price, NO_USAGE) + charge.usage
+    total: float | None = 0.0
+    for price, usage in used.items():
+        total = add_known(total, cost_usd(usage, price))
     return total
+
+
+class TopUp:
+    """How many requests a run may send to the model because they were not recorded."""
+
+    def __init__(self, most: int) -> None:
+        """Allow ``most``, over all routes of a run."""
+        self.most = most
+        self.used = 0
+        self._lock = threading.Lock()
+
+    def used_before(self, count: int) -> None:
+        """Say how many an earlier call of the same run has used."""
+        with self._lock:
+            self.used += count
+
+    def take(self) -> bool:
+        """Use one up; False when there is none left."""
+        with self._lock:
+            left = self.used < self.most
+            self.used += left
+            return left
 
 
 class Account:
@@ -188,15 +239,13 @@ class Meter:
 
     def count(self, slot: int, exchange: Exchange, reply: Reply, *, bill: Bill) -> None:
         """Count an exchange in place of what was counted for it before."""
-        # An error costs nothing; what a reply that broke off costs, nobody can say.
-        failed = exchange.status >= HTTPStatus.BAD_REQUEST
-        usage = NO_USAGE if failed else reply.usage
+        charge = charge_of(exchange, reply, bill, self._prices)
         good = bill.turn and succeeded(exchange, reply)
         self._counted[slot] = Tally(
             turns=int(good),
             tool_calls=len(reply.calls) if good else 0,
-            tokens=tokens_of(usage),
-            usd=0.0 if failed else cost_usd(usage, self._prices.get(bill.model or "")),
+            tokens=tokens_of(charge.usage),
+            usd=charge.usd,
         )
         counted = self._counted.items()
         fresh = [tally for at, tally in counted if at not in self._paid_before]

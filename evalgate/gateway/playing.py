@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from http import HTTPStatus
 
 from aiohttp import web
@@ -15,7 +14,7 @@ from evalgate.gateway.faults import Spoiled, can_spoil, spoiled
 from evalgate.gateway.incoming import Incoming
 from evalgate.gateway.misses.divergence import explain
 from evalgate.gateway.relay import break_off, respond
-from evalgate.gateway.route import Mode
+from evalgate.gateway.route_spec import Mode
 from evalgate.gateway.streams.moving import moved_body
 
 
@@ -28,7 +27,7 @@ async def replay(
         if broken is not None:
             return broken
     request = capture.request
-    if incoming.route.spec.mode is Mode.PLUMBING:
+    if incoming.route.spec.mode is Mode.STALE:
         exchange = tape.play_like(request, incoming.dialect.conversation)
     else:
         exchange = tape.play(request.key)
@@ -44,9 +43,7 @@ async def top_up(
     exchange = tape.play(capture.request.key)
     if exchange is None:
         return None
-    incoming.route.meter.paid_before(incoming.slot)
-    incoming.route.saved += exchange.seconds
-    return await _play(incoming, capture, replace(exchange, began=round(incoming.began, 3)))
+    return await _play(incoming, capture, exchange)
 
 
 def missed(incoming: Incoming, capture: Capture) -> web.Response:
@@ -64,24 +61,25 @@ async def _broken(
     if exchange is None or bad is None:
         return None
     incoming.fire(fault)
-    _put(incoming, capture, exchange)
+    _put(capture, exchange, _moved(incoming, exchange))
     return await break_off(incoming.request, capture, bad.body, whole=bad.whole)
 
 
 async def _play(incoming: Incoming, capture: Capture, exchange: Exchange) -> web.StreamResponse:
-    incoming.store(exchange)
+    body = _moved(incoming, exchange)
+    incoming.play(exchange, body)
     # The witness of a replay is what was recorded, also when this agent is gone already.
     capture.store = None
-    _put(incoming, capture, exchange)
+    _put(capture, exchange, body)
     return await respond(
         incoming.request, capture, cuts=exchange.cuts, pace=incoming.route.spec.pace
     )
 
 
-def _put(incoming: Incoming, capture: Capture, exchange: Exchange) -> None:
+def _put(capture: Capture, exchange: Exchange, body: bytes) -> None:
     capture.status = exchange.status
     capture.headers = exchange.headers
-    capture.body += _moved(incoming, exchange)
+    capture.body += body
     capture.ending = exchange.ending
 
 

@@ -24,6 +24,8 @@ from evalgate.core.json import Json
 from evalgate.core.models import ModelSpec
 from evalgate.errors import EvalgateError, NotAvailableError, UsageError
 from evalgate.gateway import reading
+from evalgate.gateway.dialects.dialect import Dialect
+from evalgate.gateway.dialects.table import DIALECTS
 from evalgate.gateway.providers import Upstreams, key_variable
 from evalgate.gateway.upstream import Upstream
 
@@ -38,8 +40,6 @@ _BAD_KEY: Final = b"API_KEY_INVALID"
 
 #: A key may be allowed to ask models and not to list them; it is told so with 403.
 _NARROW_KEY: Final = b"issing scopes"
-
-_ANTHROPIC_VERSION: Final = {"anthropic-version": "2023-06-01"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,8 +66,8 @@ class _Question:
         self._upstream = upstream
         self._session = session
         self._seconds = seconds
-        gemini = upstream.dialects == frozenset({"gemini"})
-        self._path = "/v1beta/models" if gemini else "/v1/models"
+        self._dialect = _spoken(upstream)
+        self._path = f"{self._dialect.version}/models"
 
     async def ask(self) -> str:
         """Return a note for a person, or nothing; raise what must be mended first."""
@@ -89,10 +89,7 @@ class _Question:
 
     async def _get(self, path: str) -> _Answer:
         upstream = self._upstream
-        headers = {"accept": "application/json"}
-        if upstream.key_header == "x-api-key":
-            headers |= _ANTHROPIC_VERSION
-        headers |= upstream.key_headers()
+        headers = {"accept": "application/json", **self._dialect.asking, **upstream.key_headers()}
         # A redirect would carry the key to a place nobody named.
         asking = self._session.get(upstream.url + path, headers=headers, allow_redirects=False)
         try:
@@ -168,6 +165,14 @@ async def _ask_all(
             raise answer
         notes.append(answer)
     return tuple(filter(None, notes))
+
+
+def _spoken(upstream: Upstream) -> Dialect:
+    """Return the dialect to ask in: the only one there is, or else the first with such a key."""
+    names = upstream.dialects or DIALECTS.keys()
+    known = [dialect for name, dialect in DIALECTS.items() if name in names]
+    fits = (one for one in known if one.key_header == upstream.key_header)
+    return next(fits, known[0])
 
 
 def _ids(answer: Json) -> list[str]:

@@ -9,9 +9,12 @@ from typing import Final
 
 from evalgate.core.files import FileMode, Tree
 from evalgate.core.models import LOCAL_MODEL, ModelSpec
+from evalgate.core.redaction import known_secrets
 from evalgate.core.schema import Source
 from evalgate.core.scripted import SCRIPTED
 from evalgate.errors import NotAvailableError, UsageError
+from evalgate.gateway.dialects.dialect import BEARER
+from evalgate.gateway.dialects.table import DIALECTS
 from evalgate.gateway.scripted.plan import Plan, load_plan
 from evalgate.gateway.scripted.server import at_task, open_scripted
 from evalgate.gateway.upstream import Upstream
@@ -61,17 +64,12 @@ UPSTREAMS: Mapping[str, Provider] = {
         key_header="x-goog-api-key",
         dialect="gemini",
     ),
-    "openai": Provider(
-        url="https://api.openai.com", key_env="OPENAI_API_KEY", key_header="authorization"
-    ),
-    LOCAL_MODEL: Provider(url=f"env:{LOCAL_MODEL_URL}", key_env="", key_header="authorization"),
+    "openai": Provider(url="https://api.openai.com", key_env="OPENAI_API_KEY", key_header=BEARER),
+    LOCAL_MODEL: Provider(url=f"env:{LOCAL_MODEL_URL}", key_env="", key_header=BEARER),
 }
 
-#: Dialect -> the header that carries a key at a URL; a bearer token anywhere else.
-_KEY_HEADERS: Final = {"anthropic": "x-api-key", "gemini": "x-goog-api-key"}
-
 #: What clients put after a base URL, so that a configured one may end with it or not.
-_VERSIONS: Final = ("/v1beta", "/v1")
+_VERSIONS: Final = frozenset(dialect.version for dialect in DIALECTS.values())
 
 
 @contextmanager
@@ -105,7 +103,7 @@ def resolve_upstream(model: ModelSpec, environ: Mapping[str, str]) -> Upstream:
     known = UPSTREAMS.get(model.upstream)
     url = known.url if known else model.upstream
     key_env = key_variable(model)
-    header = known.key_header if known else _KEY_HEADERS.get(model.dialect, "authorization")
+    header = known.key_header if known else _key_header(model.dialect)
     if url.startswith("env:"):
         url = _from_environment(model, url.removeprefix("env:"), environ)
     if not url.startswith(("http://", "https://")):
@@ -125,10 +123,25 @@ def resolve_upstream(model: ModelSpec, environ: Mapping[str, str]) -> Upstream:
     )
 
 
+def _key_header(dialect: str) -> str:
+    """Return the header that carries a key at a URL."""
+    return DIALECTS[dialect].key_header if dialect else BEARER
+
+
 def key_variable(model: ModelSpec) -> str:
     """Return the name of the variable that holds a model's key, empty when it needs none."""
     known = UPSTREAMS.get(model.upstream)
     return model.key_env or (known.key_env if known else "")
+
+
+def secrets_of(models: Iterable[ModelSpec], environ: Mapping[str, str]) -> dict[str, str]:
+    """Return all values that must be stored nowhere, by the names of their variables.
+
+    The keys of models are among them whatever they are called and however they look. A name
+    tells the same key on every machine.
+    """
+    named = {name: environ.get(name, "") for name in map(key_variable, models) if name}
+    return {**known_secrets(environ), **{name: key for name, key in named.items() if key}}
 
 
 def dialects_of(model: ModelSpec) -> frozenset[str] | None:

@@ -45,6 +45,11 @@ def items(value: Json, *path: str | int) -> list[Json]:
     return found if isinstance(found, list) else []
 
 
+def mappings(value: Json, *path: str | int) -> list[JsonObject]:
+    """Return the objects of the list there, without what else is in it."""
+    return [one for one in items(value, *path) if isinstance(one, Mapping)]
+
+
 def text(value: Json, *path: str | int) -> str:
     """Return the string there, or an empty one."""
     found = member(value, *path)

@@ -4,100 +4,33 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
-from enum import StrEnum
+from collections.abc import Callable, Coroutine
+from dataclasses import replace
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
+
+from aiohttp import web
 
 from evalgate.core.exchange import Exchange, Miss, Witness
 from evalgate.core.faults import Fault
 from evalgate.core.json import JsonObject
-from evalgate.core.limits import Allowance
-from evalgate.core.pricing import Price
 from evalgate.core.redaction import Redactor
 from evalgate.core.request import distinct
-from evalgate.core.scrubs import Scrub
-from evalgate.errors import UsageError
-from evalgate.gateway.cassette import CassetteFile, ReplayTape, open_recording
+from evalgate.errors import EvalgateError, UsageError
+from evalgate.gateway.capture import Capture
+from evalgate.gateway.cassette import CassetteFile, ReplayTape, write_recording
 from evalgate.gateway.faults import Faults
 from evalgate.gateway.format.journal import Journal
-from evalgate.gateway.keys.cleaning import USUAL, Cleaner, Pieces
+from evalgate.gateway.keys.cleaning import Cleaner, Pieces
 from evalgate.gateway.keys.matching import Keyed, Keying
 from evalgate.gateway.keys.rescrubbing import wire_header
-from evalgate.gateway.limits import Bill, Meter, Spending
+from evalgate.gateway.limits import Bill, Meter
+from evalgate.gateway.route_spec import RouteSpec
 from evalgate.gateway.streams.moving import recorded_places
-from evalgate.gateway.upstream import Upstream
-from evalgate.gateway.witness.witness import read_reply, witness_of
+from evalgate.gateway.witness.witness import Refusal, read_reply, witness_of
 
 #: How long requests on their way may take to end once the agent is stopped.
 GRACE_SECONDS: Final = 2.0
-
-#: How long a request may take to arrive: minutes would be an agent that hangs.
-UPLOAD_SECONDS: Final = 60.0
-
-
-class Mode(StrEnum):
-    """Whether a model answers, or a cassette.
-
-    In plumbing a cassette of another harness answers in its order, whatever is asked: this
-    shows that the agent still runs, and measures nothing. In topping-up a cassette answers as
-    far as it goes, and the model what is missing in it.
-    """
-
-    LIVE = "live"
-    REPLAY = "replay"
-    PLUMBING = "plumbing"
-    TOPPING_UP = "topping-up"
-
-    @property
-    def asks_model(self) -> bool:
-        """Tell whether a model may be asked, and a recording sealed."""
-        return self in {Mode.LIVE, Mode.TOPPING_UP}
-
-
-class Missing:
-    """How many requests a run may send to the model because they were not recorded."""
-
-    def __init__(self, most: int) -> None:
-        """Allow ``most``; asked from the loop of one gateway alone."""
-        self.most = most
-        self.used = 0
-
-    def take(self) -> bool:
-        """Use one up; False when there is none left."""
-        left = self.used < self.most
-        self.used += left
-        return left
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class RouteSpec:
-    """What a route serves.
-
-    ``upstreams`` is model id -> where it is, empty in a replay; ``tape`` is what a replay plays;
-    ``places`` is label -> absolute path, the run's own paths; ``scrubs`` are the rules that keys
-    are made by. ``allowed``, ``prices`` (model id -> price) and ``spending`` limit what is sent
-    to a model; a replay meets the refusals that were recorded. ``faults`` go wrong on purpose.
-    A request must come whole within ``upload_seconds``. ``missing`` bounds what is asked beyond
-    the tape in topping-up, None is without a bound. ``journal`` is where what is recorded is
-    kept until it is sealed. ``pace`` is how fast the pieces of a recorded stream come: 1 as they
-    did, 0 at once.
-    """
-
-    mode: Mode
-    upstreams: Mapping[str, Upstream] = field(default_factory=dict)
-    tape: CassetteFile | None = None
-    places: Mapping[str, str] = field(default_factory=dict)
-    scrubs: tuple[Scrub, ...] = USUAL
-    allowed: Allowance = field(default_factory=Allowance)
-    prices: Mapping[str, Price | None] = field(default_factory=dict)
-    spending: Spending | None = None
-    faults: tuple[Fault, ...] = ()
-    upload_seconds: float = UPLOAD_SECONDS
-    missing: Missing | None = None
-    journal: Path | None = None
-    pace: float = 0.0
 
 
 class Route:
@@ -129,6 +62,8 @@ class Route:
             self._know(tape)
         self.recorded_places = recorded_places(spec.tape.header) if spec.tape else {}
         self.open = True
+        #: What a person has to mend before any trial can be measured.
+        self.broken: EvalgateError | None = None
         self.tasks: set[asyncio.Task[object]] = set()
         self._drain = drain
         self._journal = journal
@@ -137,11 +72,17 @@ class Route:
         self._misses: list[Miss] = []
         self.meter = Meter(spec.allowed, prices=spec.prices, spending=spec.spending)
         self.faults = Faults(spec.faults)
-        #: Seconds of what was played in topping-up, as they were when it was recorded.
+        self._places: dict[int, int] = {}
+        #: Seconds of what was played in a top-up, as they were when it was recorded.
         self.saved = 0.0
         #: How many requests of a top-up the model was asked, since they were not recorded.
         self.asked_now = 0
-        self.counts = spec.mode.asks_model or self.faults.by_turn
+        self._counts = spec.mode.asks_model or self.faults.by_turn
+
+    @property
+    def replays(self) -> ReplayTape | None:
+        """The tape when nothing else may answer; None when a model may be asked."""
+        return None if self.spec.mode.asks_model else self.tape
 
     def _know(self, tape: ReplayTape) -> None:
         for dialect in {one.dialect for one in tape.exchanges}:
@@ -156,18 +97,79 @@ class Route:
         self._seen.append(None)
         return len(self._seen) - 1, time.monotonic() - self._opened
 
+    async def run(self, work: Coroutine[Any, Any, web.StreamResponse]) -> web.StreamResponse:
+        """Do what answers a request; `stop` waits for it."""
+        task = asyncio.ensure_future(work)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
+        return await task
+
+    def admit(self, slot: int, *, bill: Bill) -> tuple[Refusal, str] | None:
+        """Let a request through to the model, or say which limit forbids it."""
+        return self.meter.admit(slot, turn=bill.turn) if bill.paid else None
+
+    def release(self, slot: int) -> None:
+        """Say that a request is answered; only what succeeded counts from now on."""
+        self.meter.release(slot)
+
+    def ask_anew(self) -> bool:
+        """Tell whether the model may be asked what the tape does not hold, and count that."""
+        if self.tape is None:
+            return True
+        if self.spec.top_up is not None and not self.spec.top_up.take():
+            return False
+        self.asked_now += 1
+        return True
+
+    def play(self, slot: int, exchange: Exchange, body: bytes, *, began: float, bill: Bill) -> None:
+        """Keep an exchange of the tape as the answer to a request.
+
+        In a replay it is kept as it was recorded, and in its place there, whenever it is asked
+        for. In a top-up it is part of a new recording, with the places of this run in its
+        ``body``, and was paid for before.
+        """
+        if self.replays is not None:
+            self._places[slot] = self.replays.index_of(exchange)
+        else:
+            self.meter.paid_before(slot)
+            self.saved += exchange.seconds
+            # Of a body that is not as it came, nobody can say how it was cut.
+            cuts = exchange.cuts if body == exchange.body else ()
+            exchange = replace(exchange, began=round(began, 3), body=body, cuts=cuts)
+        self.store(slot, exchange, bill=bill)
+
+    def next_fault(self, slot: int, *, bill: Bill) -> Fault | None:
+        """Return what goes wrong with a request; it is not used up before `fire`."""
+        turn = self.meter.used.turns + 1 if bill.turn and self._counts else None
+        return self.faults.next(request=slot + 1, turn=turn)
+
+    def fire(self, slot: int, fault: Fault) -> None:
+        """Use a fault up on a request."""
+        self.faults.fire(fault, request=slot + 1)
+
+    def hold(self, slot: int, capture: Capture, *, bill: Bill) -> None:
+        """Keep a reply that was paid for and spoiled for whoever asks the same again."""
+        self.faults.hold(capture)
+        self.count(slot, capture.exchange(), bill=bill)
+
     def store(self, slot: int, exchange: Exchange, *, bill: Bill) -> None:
         """Keep an exchange that has ended, in the place of what was kept of it before."""
         self._seen[slot] = exchange
+        self.count(slot, exchange, bill=bill)
         if self._journal is not None:
             self._journal.append(slot, exchange)
-        self.count(slot, exchange, bill=bill)
+            if self._journal.trouble is not None:
+                self.give_up(self._journal.trouble)
 
     def count(self, slot: int, exchange: Exchange, *, bill: Bill) -> None:
         """Count what an exchange has used, also when the agent never got it."""
         self.meter.release(slot)
-        if self.counts and bill.paid:
+        if self._counts and bill.paid:
             self.meter.count(slot, exchange, read_reply(exchange), bill=bill)
+
+    def give_up(self, error: EvalgateError) -> None:
+        """Let no further request in: a person has to mend something first."""
+        self.broken, self.open = error, False
 
     def miss(self, request: Keyed, explain: Callable[..., Miss]) -> Miss:
         """Keep and return why a replay has no answer to a request."""
@@ -185,7 +187,11 @@ class Route:
         self._drain(self)
 
     def witness(self) -> Witness:
-        """Return what was seen so far, in order of arrival."""
+        """Return what was seen so far.
+
+        In order of arrival, but in a replay in that of the recording: agents that ask in
+        parallel arrive in another order each time.
+        """
         unused = self.tape.unused if self.tape else 0
         return witness_of(self._exchanges(), misses=tuple(self._misses), unused=unused)
 
@@ -195,8 +201,8 @@ class Route:
         """Stop, and write what was seen to a cassette; return it with the file's digest.
 
         The header gets ``places``, so that a replay elsewhere can move the paths in replies.
-        The journal is no longer needed then, and removed. UsageError when the route is a
-        replay, or the file would hold a secret.
+        The journal stays until somebody removes it: the trial is not on disk yet. UsageError
+        when the route is a replay, or the file would hold a secret.
         """
         if not self.spec.mode.asks_model:
             raise UsageError("a replay is no recording and can not be sealed")
@@ -208,11 +214,13 @@ class Route:
             claim=claim,
             record=record,
         )
-        with open_recording(path, cassette=whole, redactor=self.redactor) as tape:
-            pass
-        if self._journal is not None:
-            self._journal.discard()
-        return replace(whole, digest=tape.digest)
+        digest = write_recording(path, cassette=whole, redactor=self.redactor)
+        return replace(whole, digest=digest)
 
     def _exchanges(self) -> tuple[Exchange, ...]:
-        return tuple(one for one in list(self._seen) if one is not None)
+        seen = [(slot, one) for slot, one in enumerate(list(self._seen)) if one is not None]
+        if self._places:
+            # An answer of our own has no place in the recording: it comes last.
+            last = len(self.tape.exchanges) if self.tape else 0
+            seen.sort(key=lambda pair: self._places.get(pair[0], last))
+        return tuple(one for _, one in seen)

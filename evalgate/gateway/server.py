@@ -26,10 +26,11 @@ from evalgate.gateway.keys.cleaning import Pieces
 from evalgate.gateway.keys.rescrubbing import wire_header
 from evalgate.gateway.limits import require_known_prices
 from evalgate.gateway.loopback import Loopback
-from evalgate.gateway.route import GRACE_SECONDS, Missing, Mode, Route, RouteSpec
+from evalgate.gateway.route import GRACE_SECONDS, Route
+from evalgate.gateway.route_spec import Mode, RouteSpec
 from evalgate.gateway.upstream import open_session
 
-__all__ = ["Gateway", "Missing", "Mode", "Route", "RouteSpec", "open_gateway"]
+__all__ = ["Gateway", "Mode", "Route", "RouteSpec", "open_gateway"]
 
 _TOKEN_BYTES: Final = 24
 _ROOTS: Final = frozenset({"", "/", "/v1", "/v1/"})
@@ -88,22 +89,18 @@ class Gateway:
 
     @contextmanager
     def _open_route(self, spec: RouteSpec) -> Iterator[Route]:
-        asks = spec.mode.asks_model
-        if not asks and (spec.tape is None or spec.upstreams):
-            raise ValueError("a replay has a tape and no upstream")
-        if (spec.mode is Mode.LIVE) != (spec.tape is None):
-            raise ValueError("only what is live has no tape")
         run = spec.spending.allowed if spec.spending else Allowance()
         require_known_prices(spec.upstreams, spec.prices, spec.allowed, run)
-        keys = {up.key for up in spec.upstreams.values() if up.key is not None}
-        named = {f"provider-key-{n}": key for n, key in enumerate(sorted(keys), start=1)}
+        # In the order of the models: that of the keys would be another one on each machine.
+        keys = dict.fromkeys(up.key for _, up in sorted(spec.upstreams.items()) if up.key)
+        named = {f"provider-key-{n}": key for n, key in enumerate(keys, start=1)}
         token = secrets.token_urlsafe(_TOKEN_BYTES)
         with ExitStack() as stack:
             opened = open_replay(spec.tape, scrubs=spec.scrubs) if spec.tape else None
             tape = stack.enter_context(opened) if opened else None
             redactor = self._redactor.also(named)
             journal = None
-            if spec.journal is not None and asks:
+            if spec.journal is not None and spec.mode.asks_model:
                 header = wire_header(spec.places, spec.scrubs, {})
                 opening = open_journal(spec.journal, header=header, redactor=redactor)
                 journal = stack.enter_context(opening)
@@ -165,14 +162,7 @@ class Gateway:
         if found is None:
             what = f"{request.method} {path or '/'}"
             return _plain(HTTPStatus.NOT_FOUND, f"evalgate: no known model API at {what}")
-        answering = Answering(request, route, *found, self._client)
-        inner = asyncio.ensure_future(answering.answer())
-        route.tasks.add(inner)
-        inner.add_done_callback(route.tasks.discard)
-        try:
-            return await inner
-        except Exception as error:  # noqa: BLE001 - one bad request must not end the others
-            return await answering.fail(error)
+        return await route.run(Answering(request, route, *found, self._client).answer())
 
 
 @contextmanager

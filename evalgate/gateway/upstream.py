@@ -11,14 +11,18 @@ from typing import Final
 
 import aiohttp
 
+from evalgate.gateway.dialects.dialect import BEARER, Dialect
+from evalgate.gateway.dialects.table import DIALECTS
+
 #: Waiting longer than this for a retry would look like a slow agent.
 LONGEST_WAIT: Final = 20.0
 _DEFAULT_WAIT: Final = 1.0
 _TIMEOUT: Final = aiohttp.ClientTimeout(total=None, sock_connect=20, sock_read=600)
 
-#: Of the agent's headers these go on; what could hold a key, a cookie or a session does not.
-_FORWARDED: Final = frozenset({"accept", "content-type", "user-agent", "openai-beta"})
-_FORWARDED_PREFIX: Final = "anthropic-"
+#: Of the agent's headers these go on, and those that a dialect names; what could hold a key, a
+#: cookie or a session does not.
+_FORWARDED: Final = frozenset({"accept", "content-type", "user-agent"})
+_FORWARDED_TOO: Final = tuple(start for dialect in DIALECTS.values() for start in dialect.forwarded)
 
 #: Of the provider's headers these come back, live and in replay, and are recorded.
 RETURNED: Final = frozenset(
@@ -37,25 +41,25 @@ RETURNED: Final = frozenset(
 class Upstream:
     """A model's API: ``url`` is the base without ``/v1``; the key never shows in a repr.
 
-    ``dialects`` names the dialects it speaks, None for any; ``key_header`` is ``x-api-key``
-    or ``authorization`` (a bearer token).
+    ``dialects`` names the dialects it speaks, None for any; ``key_header`` is the header that
+    carries the key, in ``authorization`` as a bearer token.
     """
 
     url: str
     dialects: frozenset[str] | None = None
     key: str | None = field(default=None, repr=False)
-    key_header: str = "authorization"
+    key_header: str = BEARER
 
     def key_headers(self) -> dict[str, str]:
         """Return the header that holds the key; none without a key."""
         if self.key is None:
             return {}
-        bearer = self.key_header.lower() == "authorization"
+        bearer = self.key_header.lower() == BEARER
         return {self.key_header: f"Bearer {self.key}" if bearer else self.key}
 
-    def speaks(self, dialect: str) -> bool:
-        """Tell whether requests of this dialect can go there."""
-        return self.dialects is None or dialect in self.dialects
+    def speaks(self, dialect: Dialect) -> bool:
+        """Tell whether requests of this dialect can go there; those of none may go anywhere."""
+        return self.dialects is None or dialect.is_unknown or dialect.name in self.dialects
 
 
 async def send(
@@ -100,12 +104,11 @@ async def send(
 
 
 def choose_upstream(
-    upstreams: Mapping[str, Upstream], model: str | None, dialect: str, *, turn: bool
+    upstreams: Mapping[str, Upstream], model: str | None, dialect: Dialect, *, turn: bool
 ) -> Upstream | str:
     """Return where a request goes, or why it can not go anywhere.
 
     A request that names no model, and is no turn of one, goes to the only place there is.
-    ``dialect`` is empty for an endpoint nobody knows: it may be of any.
     """
     if model is not None or turn:
         upstream = upstreams.get(model or "")
@@ -113,15 +116,18 @@ def choose_upstream(
             return "the request names no model"
         if upstream is None:
             return f"model {model} is not configured"
-        if dialect and not upstream.speaks(dialect):
-            return f"model {model} is not configured for the dialect {dialect}"
+        if not upstream.speaks(dialect):
+            return f"model {model} is not configured for the dialect {dialect.name}"
         return upstream
-    fits = {name: up for name, up in upstreams.items() if not dialect or up.speaks(dialect)}
+    fits = {name: up for name, up in upstreams.items() if up.speaks(dialect)}
+    if not fits:
+        spoken = {name for up in upstreams.values() for name in up.dialects or ()}
+        only = f", only for {', '.join(sorted(spoken))}" if spoken else ""
+        return f"no model is configured for the dialect {dialect.name}{only}"
     places = set(fits.values())
     if len(places) == 1:
         return places.pop()
-    names = ", ".join(sorted(fits)) or "none"
-    return f"the request names no model, and could go to several or to none: {names}"
+    return f"the request names no model, and could go to several: {', '.join(sorted(fits))}"
 
 
 def open_session() -> aiohttp.ClientSession:
@@ -142,7 +148,7 @@ def _outgoing(upstream: Upstream, headers: Mapping[str, str]) -> dict[str, str]:
     kept = {
         name.lower(): value
         for name, value in headers.items()
-        if name.lower() in _FORWARDED or name.lower().startswith(_FORWARDED_PREFIX)
+        if name.lower() in _FORWARDED or name.lower().startswith(_FORWARDED_TOO)
     }
     kept["accept-encoding"] = "identity"
     return kept | upstream.key_headers()

@@ -10,19 +10,18 @@ from datetime import UTC, datetime
 
 from evalgate.errors import UsageError
 from evalgate.repo.git import Git
+from evalgate.repo.program import GitFailedError
 
+_NAMING = "a name of its own, such as refs/evalgate/cassettes/old"
 _WHO = "evalgate <evalgate@localhost>"
 
 
 def keep_files(git: Git, ref: str, files: Mapping[str, bytes], *, message: str) -> str:
     """Commit files to ``ref``, beside those that are kept there already; return the commit.
 
-    ``ref`` is a full name below ``refs/``. UsageError when git refuses it.
+    UsageError as `require_ref` raises.
     """
-    if not ref.startswith("refs/") or ref.startswith(("refs/heads/", "refs/tags/")):
-        problem = f"{ref} is no ref for files that are put aside"
-        raise UsageError(problem, hint="such as refs/evalgate/cassettes/old")
-    git.run("check-ref-format", ref)
+    require_ref(git, ref)
     (old,) = git.lookup(f"{ref}^{{commit}}")
     now = int(datetime.now(UTC).timestamp())
     stream = [f"feature done\ncommit {ref}\ncommitter {_WHO} {now} +0000\n".encode()]
@@ -34,6 +33,22 @@ def keep_files(git: Git, ref: str, files: Mapping[str, bytes], *, message: str) 
     stream += [b"\ndone\n"]
     git.run("fast-import", "--quiet", "--date-format=raw", input=b"".join(stream))
     return git.resolve(ref)
+
+
+def require_ref(git: Git, ref: str) -> None:
+    """Require a full name below ``refs/`` that git takes and that is free for files.
+
+    UsageError for a branch, a tag, an odd name, and one that is a folder of other refs.
+    """
+    if not ref.startswith("refs/") or ref.startswith(("refs/heads/", "refs/tags/")):
+        raise UsageError(f"{ref} is no ref for files that are put aside", hint=_NAMING)
+    try:
+        git.run("check-ref-format", ref)
+    except GitFailedError as error:
+        raise UsageError(f"{ref!r} is no name of a ref", hint=_NAMING) from error
+    for other in refs_below(git, "refs"):
+        if other.startswith(f"{ref}/") or ref.startswith(f"{other}/"):
+            raise UsageError(f"there can be no ref {ref} beside {other}", hint=_NAMING)
 
 
 def refs_below(git: Git, prefix: str) -> tuple[str, ...]:

@@ -15,6 +15,9 @@ from evalgate.repo.git import Git
 #: A shared index would be written beside the user's; a line-end warning would stop here.
 _PLAIN = ("-c", "core.splitIndex=false", "-c", "core.safecrlf=false")
 
+#: More conflicts than these are told by the folder they lie in.
+_FEW = 3
+
 
 def stage_worktree(git: Git, paths: Sequence[str]) -> None:
     """Bring the index of ``git`` in line with the disk where the pathspecs match."""
@@ -75,6 +78,11 @@ def _update(git: Git, options: Sequence[str], paths: Sequence[bytes]) -> None:
 
 
 def _unmerged(paths: set[bytes]) -> UsageError:
-    names = ", ".join(sorted(os.fsdecode(path) for path in paths))
-    message = f"a merge is not finished: {names}"
-    return UsageError(message, hint="resolve the conflicts and git add them")
+    names = sorted(map(os.fsdecode, paths))
+    folder = os.path.commonpath(names)
+    many = len(names) > _FEW and folder
+    said = f"{len(names)} files below {folder}" if many else ", ".join(names)
+    hint = "resolve the conflicts and git add them"
+    if many:
+        hint += f"; recordings go together: git checkout --ours -- {folder} (or --theirs)"
+    return UsageError(f"a merge is not finished: {said}", hint=hint)

@@ -11,9 +11,9 @@ from evalgate.core.harness import Harness
 from evalgate.core.json import Json
 from evalgate.core.redaction import Redactor
 from evalgate.core.task import CheckSpec
-from evalgate.gateway.limits import Spending
+from evalgate.gateway.limits import Spending, TopUp
 from evalgate.gateway.providers import Upstreams
-from evalgate.gateway.server import Gateway, Missing
+from evalgate.gateway.server import Gateway
 from evalgate.protocols import Agent, Check, SandboxProvider
 from evalgate.runner.control import Controls
 
@@ -40,7 +40,7 @@ class Bench:
     controls: Controls = field(default_factory=Controls)
     spending: Spending | None = None
     faults: FaultPlan | None = None
-    missing: Missing | None = None
+    missing: TopUp | None = None
     pace: float = 0.0
 
     def on(self, gateway: Gateway) -> Bench:

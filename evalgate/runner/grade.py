@@ -29,6 +29,7 @@ from evalgate.runner.grade_stage import (
     run_grade_stage,
 )
 from evalgate.runner.hidden_tests import hung, judge_tests
+from evalgate.runner.work import words_of_engine
 
 __all__ = ["HIDDEN_TESTS", "Grade", "GradingStoppedError", "grade", "overall"]
 
@@ -101,7 +102,7 @@ class _Case:
     def graded(self, workspace: Tree) -> Graded:
         """Run the commands on the claim; files that can not be laid out end no run."""
         try:
-            return run_grade_stage(self.provider, self.task, workspace, self.commands, self.stop)
+            return self._run(workspace)
         except (UsageError, NotAvailableError) as error:
             # A wrong task, a full disk or a missing engine stops the control as well.
             if self.control() is None:
@@ -116,16 +117,15 @@ class _Case:
         return self.controls.get(self.task.digest, lambda: self._control(solved=solved))
 
     def _control(self, *, solved: bool) -> Control:
-        graded = run_grade_stage(
-            self.provider,
-            self.task,
-            self.task.workspace,
-            self.commands,
-            self.stop,
-            solved=solved,
-        )
+        graded = self._run(self.task.workspace, solved=solved)
         tests = judge_tests(self.task, graded, self.redactor)
         return Control(graded=graded, tests=tests)
+
+    def _run(self, workspace: Tree, *, solved: bool = False) -> Graded:
+        graded = run_grade_stage(
+            self.provider, self.task, workspace, self.commands, self.stop, solved=solved
+        )
+        return replace(graded, detail=words_of_engine(graded.detail, self.redactor))
 
 
 def _commands(task: Task, checks: tuple[tuple[CheckSpec, Check], ...]) -> list[str]:

@@ -6,16 +6,25 @@ import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from evalgate.core.limits import Allowance, Tally, tokens_of
 from evalgate.core.task import Task
 from evalgate.core.trajectory import Usage
-from evalgate.core.trial import Signals, Trial
-from evalgate.errors import BudgetReachedError, EvalgateError, InterruptedRunError, UsageError
+from evalgate.core.trial import Evidence, Signals, Trial
+from evalgate.errors import (
+    BudgetReachedError,
+    EvalgateError,
+    InterruptedRunError,
+    NotAvailableError,
+    UsageError,
+    from_os_error,
+)
 from evalgate.gateway.limits import Spending
 from evalgate.runner.grade import GradingStoppedError
+from evalgate.runner.made import Made
 from evalgate.runner.recorded import RecordedTrial
 from evalgate.runner.stage import OverBudgetError, TrialStoppedError
 from evalgate.store.runs import RunFolder
@@ -50,7 +59,7 @@ class Listener(Protocol):
 
 def execute(
     jobs: Sequence[Job],
-    make: Callable[[Job, threading.Event], Trial],
+    make: Callable[[Job, threading.Event], Made],
     run: RunFolder,
     *,
     workers: int,
@@ -60,8 +69,9 @@ def execute(
     """Make every trial that the run does not hold yet; return all of them in order.
 
     Raises InterruptedRunError on Ctrl-C or SIGTERM and BudgetReachedError when the budget of
-    ``spending`` is used up: what is finished is on disk, and the same call goes on from there.
-    What trials used that were cut off is written down, so that it is not spent twice.
+    ``spending`` is used up: what is finished is on disk, and the same call goes on from there,
+    also when the system refused something, such as room on the disk. What trials used that were
+    cut off is written down, so that it is not spent twice.
     """
     wanted = {(job.task.id, job.n) for job in jobs}
     have = {(t.task, t.key.n): t for t in run.trials if (t.task, t.key.n) in wanted}
@@ -73,10 +83,12 @@ def execute(
 
     def work(job: Job) -> Trial:
         # Kept by the thread that made it: no interruption of the others can lose it.
-        trial = make(job, stop)
+        made = make(job, stop)
+        trial = made.trial
         with lock:
             run.append(trial)
             have[trial.task, trial.key.n] = trial
+            made.kept()
             listener.finished(trial)
         return trial
 
@@ -94,13 +106,18 @@ def execute(
         except BaseException as error:
             stop.set()
             wait(waiting)
+            kept = f"{len(have)} of {len(jobs)} trials are kept in {run.id}"
+            if isinstance(error, OSError):
+                message = f"{from_os_error(error).message}; {kept}"
+                raise NotAvailableError(message, hint=f"mend that: {_RESUME}") from error
             if not isinstance(error, _STOPPED):
                 raise
-            message = f"interrupted: {len(have)} of {len(jobs)} trials are kept in {run.id}"
-            raise InterruptedRunError(message, hint=_RESUME) from error
+            raise InterruptedRunError(f"interrupted: {kept}", hint=_RESUME) from error
         finally:
             if spending.lost != Tally():
-                run.write_info({**run.info, LOST: spending.lost.to_json()})
+                # On a full disk there is no room for it, and no second error to be told.
+                with suppress(OSError):
+                    run.write_info({**run.info, LOST: spending.lost.to_json()})
     if queue or cut:
         raise _over_budget(spending, f"{len(have)} of {len(jobs)} trials")
     return tuple(have[key] for key in sorted(have))
@@ -120,9 +137,12 @@ def _over(done: Iterable[Future[Trial]]) -> int:
 def spent_before(run: RunFolder, allowed: Allowance) -> Spending:
     """Return what a run has used so far: its finished trials, and those that were cut off.
 
-    UsageError when the run's own note of it was edited.
+    What was only played cost nothing; a trial that was topped up counts as a whole. UsageError
+    when the run's own note of it was edited.
     """
-    before = sum((_tally(trial.signals) for trial in run.trials), Tally())
+    played = {Evidence.REPLAYED, Evidence.REGRADED}
+    paid = (trial for trial in run.trials if trial.evidence not in played)
+    before = sum((_tally(trial.signals) for trial in paid), Tally())
     try:
         lost = Tally.from_json(run.info.get(LOST, {}))
     except TypeError as error:

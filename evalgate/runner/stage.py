@@ -7,6 +7,7 @@ import threading
 from contextlib import ExitStack
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from evalgate.core.claim import Claim, claim_of
 from evalgate.core.files import File, Tree
@@ -18,7 +19,7 @@ from evalgate.gateway.server import Gateway, Mode, Route, RouteSpec
 from evalgate.protocols import AgentCall, Places, Stage, StageResult, StageStatus
 from evalgate.repo.snapshot import single_commit_repository
 from evalgate.runner.bench import Bench
-from evalgate.runner.work import Work
+from evalgate.runner.work import Work, words_of_engine
 
 
 class TrialStoppedError(Exception):
@@ -49,7 +50,7 @@ def agent_stage(
 
     The route is closed by ``stack``. TrialStoppedError when the run was interrupted,
     OverBudgetError when its budget was used up, NotAvailableError when the agent program is not
-    there.
+    there, UsageError when a scrub rule comes to no end.
     """
     # The route outlives the sandbox: a recording is sealed after the claim is graded.
     overlay = {
@@ -62,7 +63,7 @@ def agent_stage(
             upstreams=bench.upstreams.for_task(task.id) if traffic.mode.asks_model else {},
             tape=traffic.tape,
             journal=traffic.journal,
-            missing=bench.missing,
+            top_up=bench.missing,
             pace=bench.pace,
             places=_labelled(sandbox.places),
             allowed=task.limits.allowance,
@@ -82,12 +83,14 @@ def agent_stage(
             argv=bench.agent.argv(call),
             env=bench.agent.environment(call),
             timeout=task.limits.agent_seconds,
-            host_network=True,
+            reach=urlsplit(route.base_url).port,
         )
         result = sandbox.run(stage, stop)
     route.stop()
     if result.status is StageStatus.INTERRUPTED:
         raise TrialStoppedError
+    if route.broken is not None:
+        raise route.broken
     if route.meter.over_budget:
         raise OverBudgetError
     if result.status is StageStatus.NOT_FOUND:
@@ -102,8 +105,7 @@ def _work(route: Route, task: Task, result: StageResult, overlay: Tree) -> Work:
     redactor = route.redactor
     after = {p: f for p, f in result.trees.get("repo", {}).items() if p not in overlay}
     before = {p: f for p, f in task.workspace.items() if p not in overlay}
-    complete = result.status not in {StageStatus.TOO_LARGE, StageStatus.ENGINE}
-    claim = claim_of(before, after) if complete else Claim()
+    claim = claim_of(before, after) if "repo" in result.trees else Claim()
     return Work(
         status=result.status,
         exit_code=result.exit_code,
@@ -112,7 +114,7 @@ def _work(route: Route, task: Task, result: StageResult, overlay: Tree) -> Work:
         witness=route.witness(),
         log=redactor.data(result.log),
         log_bytes=result.log_bytes,
-        detail=redactor.text(result.detail),
+        detail=words_of_engine(result.detail, redactor),
         secret=secret_in(redactor, claim),
         faults=tuple(route.faults.fired),
     )

@@ -9,7 +9,6 @@ from dataclasses import replace
 from evalgate.core.claim import diff_lines, render_patch
 from evalgate.core.identity import Conditions, TrialKey
 from evalgate.core.json import Json
-from evalgate.core.pricing import cost_usd
 from evalgate.core.task import Task
 from evalgate.core.trial import CheckResult, Evidence, Outcome, Signals, Trial
 from evalgate.gateway.cassette import CassetteFile
@@ -21,7 +20,8 @@ from evalgate.runner.artifacts import artifact_folder, cassette_path, write_arti
 from evalgate.runner.bench import Bench
 from evalgate.runner.causes import explained
 from evalgate.runner.grade import grade, overall
-from evalgate.runner.journals import take_up
+from evalgate.runner.journals import Kept, Topped, take_up, topped
+from evalgate.runner.made import Made
 from evalgate.runner.recorded import RecordedTrial
 from evalgate.runner.stage import Traffic, agent_stage
 from evalgate.runner.work import Work, trouble
@@ -30,7 +30,7 @@ from evalgate.store.runs import RunFolder
 _SERIES = "main"
 
 
-def live_trial(bench: Bench, task: Task, n: int, run: RunFolder, stop: threading.Event) -> Trial:
+def live_trial(bench: Bench, task: Task, n: int, run: RunFolder, stop: threading.Event) -> Made:
     """Let the agent work with a real model, grade its claim, seal the recording.
 
     What a killed run had recorded of this trial is played first: it was paid for. Under faults
@@ -38,48 +38,62 @@ def live_trial(bench: Bench, task: Task, n: int, run: RunFolder, stop: threading
     """
     evidence = Evidence.FAULTED if bench.faults else Evidence.MEASURED
     kept = take_up(run, task.id, n)
-    mode = Mode.LIVE if kept.tape is None else Mode.TOPPING_UP
+    mode = Mode.LIVE if kept.tape is None else Mode.TOP_UP
     traffic = Traffic(mode=mode, tape=kept.tape, journal=kept.journal)
     with ExitStack() as stack:
         route, work = agent_stage(bench, task, traffic, stack, stop)
         trial, log = _conclude(bench, task, n, work, evidence, stop)
         if bench.faults is None:
             trial = _sealed(bench, task, run, route=route, work=work, trial=trial)
-    kept.remove()
     trial = replace(trial, artifacts=artifact_folder(task.id, n))
     write_artifacts(run, trial, work, log, bench.redactor)
-    route.meter.keep()
-    return trial
+    return _made(trial, route, kept)
 
 
 def replayed_trial(
     bench: Bench, task: Task, recorded: RecordedTrial, run: RunFolder, stop: threading.Event
-) -> Trial:
+) -> Made:
     """Let the agent work against the recording; its time is the recorded one.
 
     In a top-up the model answers what was not recorded; then the trial has a recording of its
-    own in the run folder, and proves nothing.
+    own in the run folder, and proves nothing. What a killed run had asked is played first.
     """
-    mode = Mode.REPLAY if bench.missing is None else Mode.TOPPING_UP
+    mode, kept, played = Mode.REPLAY, None, Topped(tape=recorded.tape, asked=0)
+    if bench.missing is not None:
+        mode, kept = Mode.TOP_UP, take_up(run, task.id, recorded.n)
+        played = topped(recorded.tape, kept.tape, bench.harness.config.cassettes.scrubs)
+        bench.missing.used_before(played.asked)
+    traffic = Traffic(mode=mode, tape=played.tape, journal=kept.journal if kept else None)
     with ExitStack() as stack:
-        traffic = Traffic(mode=mode, tape=recorded.tape)
         route, work = agent_stage(bench, task, traffic, stack, stop)
-        timed = _as_timed(bench, recorded, work, asked_now=route.asked_now)
-        evidence = Evidence.TOPPED_UP if route.asked_now else Evidence.REPLAYED
+        asked = played.asked + route.asked_now
+        timed = _as_timed(bench, recorded, work, asked_now=asked)
+        evidence = Evidence.TOPPED_UP if asked else Evidence.REPLAYED
         evidence = Evidence.FAULTED if bench.faults else evidence
         trial, log = _conclude(bench, task, recorded.n, timed, evidence, stop)
-        trial = replace(_as_recorded(trial, recorded), asked_now=route.asked_now)
-        if route.asked_now:
+        trial = replace(_as_recorded(trial, recorded), asked_now=asked)
+        if asked:
             trial = _sealed(bench, task, run, route=route, work=timed, trial=trial)
     missed = timed.witness.misses
-    kept = replace(
+    trial = replace(
         trial,
         artifacts=artifact_folder(task.id, recorded.n),
         unused_exchanges=work.witness.unused,
         diverged=missed[0].sentence if missed else "",
     )
-    write_artifacts(run, kept, timed, log, bench.redactor)
-    return kept
+    write_artifacts(run, trial, timed, log, bench.redactor)
+    return _made(trial, route, kept)
+
+
+def _made(trial: Trial, route: Route, kept: Kept | None) -> Made:
+    """Return the trial with what is left to do once it is on disk: before, it can be lost."""
+
+    def on_disk() -> None:
+        route.meter.keep()
+        if kept is not None:
+            kept.remove()
+
+    return Made(trial=trial, kept=on_disk)
 
 
 def _sealed(
@@ -139,7 +153,7 @@ def plumbing_trial(
     Nothing is graded and nothing counts.
     """
     with ExitStack() as stack:
-        traffic = Traffic(mode=Mode.PLUMBING, tape=tape)
+        traffic = Traffic(mode=Mode.STALE, tape=tape)
         _, work = agent_stage(bench, task, traffic, stack, stop)
     if work.status is not StageStatus.EXITED:
         return f"the agent stage ended with {work.status}"
@@ -199,7 +213,6 @@ def _conclude(
 def _signals(bench: Bench, task: Task, work: Work) -> Signals:
     usage, trajectory = work.witness.usage, work.witness.trajectory
     prices = {model.id: model.price for model in bench.harness.config.models.values()}
-    one = set(prices.values())
     touched = work.claim.touched
     return Signals(
         seconds=work.seconds,
@@ -207,10 +220,7 @@ def _signals(bench: Bench, task: Task, work: Work) -> Signals:
         output_tokens=usage.output_tokens,
         cache_read_tokens=usage.cache_read_tokens,
         cache_write_tokens=usage.cache_write_tokens,
-        # With several prices each turn has that of its model.
-        cost_usd=cost_usd(usage, one.pop())
-        if len(one) == 1
-        else cost_of(work.witness.exchanges, prices),
+        cost_usd=cost_of(work.witness.exchanges, prices),
         turns=trajectory.turns,
         tool_calls=len(trajectory.calls),
         failed_tool_calls=sum(call.ok is False for call in trajectory.calls),

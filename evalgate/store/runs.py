@@ -1,8 +1,9 @@
 """Run folders: an append-only list of trials that a killed process can not lose.
 
-.evalgate/runs/<id>/run.json         what was planned, and the summary once finished
-trials.jsonl     one finished trial a line, synced one by one
-artifacts/       log, diff and wire of each trial
+.evalgate/runs/<id>/
+    run.json         what was planned, and the summary once finished
+    trials.jsonl     one finished trial a line, synced one by one
+    artifacts/       log, diff and wire of each trial
 """
 
 from __future__ import annotations
@@ -14,13 +15,16 @@ import os
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from evalgate.core.identity import FORMAT, digest
 from evalgate.core.json import Json, JsonObject
 from evalgate.core.trial import Trial
 from evalgate.disk import write_whole
 from evalgate.errors import UsageError
+
+#: What the digest of a plan begins with.
+_DOMAIN: Final = "evalgate-plan/1"
 
 
 class RunFolder:
@@ -58,12 +62,19 @@ class RunFolder:
         return tuple(_trials(lines[:-1], self.path))
 
     def append(self, trial: Trial) -> None:
-        """Add a finished trial, on disk before this returns."""
-        line = json.dumps(trial.to_json(), sort_keys=True) + "\n"
-        with (self.path / "trials.jsonl").open("ab") as file:
-            file.write(line.encode())
-            file.flush()
-            os.fsync(file.fileno())
+        """Add a finished trial, on disk before this returns; an OSError leaves none of it."""
+        line = memoryview(json.dumps(trial.to_json(), sort_keys=True).encode() + b"\n")
+        with (self.path / "trials.jsonl").open("ab", buffering=0) as file:
+            size = file.tell()
+            try:
+                while line:
+                    line = line[file.write(line) :]
+                os.fsync(file.fileno())
+            except OSError:
+                # The next one must not stand behind half a line.
+                with contextlib.suppress(OSError):
+                    file.truncate(size)
+                raise
 
     def write_info(self, value: JsonObject) -> None:
         """Write ``run.json``."""
@@ -134,7 +145,7 @@ class RunStore:
 
         A run that another process holds is left alone.
         """
-        plan_digest = digest(plan, domain="evalgate-plan/1")
+        plan_digest = digest(plan, domain=_DOMAIN)
         self.prepare()
         with contextlib.ExitStack() as stack:
             if not fresh:
@@ -147,6 +158,20 @@ class RunStore:
             _lock(run.path, stack)
             run.write_info({"plan": plan, "plan_digest": plan_digest, "finished": False})
             yield run
+
+    def abandon(self, plan: JsonObject) -> tuple[RunFolder, ...]:
+        """Give up the unfinished runs of this very plan; return them. Nobody goes on with them.
+
+        A run that another process holds is left alone.
+        """
+        plan_digest = digest(plan, domain=_DOMAIN)
+        given_up = []
+        for run in self.all():
+            with contextlib.ExitStack() as stack:
+                if _unfinished(run, plan_digest) and _lock(run.path, stack):
+                    run.write_info({**run.info, "abandoned": True})
+                    given_up.append(run)
+        return tuple(given_up)
 
     def prepare(self) -> None:
         """Make the state directory, out of git's sight."""
@@ -172,7 +197,8 @@ class RunStore:
 
 def _unfinished(run: RunFolder, plan_digest: str) -> bool:
     info = _readable(run)
-    return info.get("plan_digest") == plan_digest and not info.get("finished", True)
+    over = info.get("finished", True) or info.get("abandoned", False)
+    return info.get("plan_digest") == plan_digest and not over
 
 
 def _is_finished(run: RunFolder) -> bool:

@@ -16,23 +16,31 @@ from evalgate.gateway.cassette import load_cassette
 from tests.clients.conftest import CACHE, installed
 
 AGENT = Path(__file__).with_name("in_process_agent.py")
+THREADS = AGENT.with_name("in_process_threads.py")
 
 
 class Provider(BaseHTTPRequestHandler):
-    """A scripted provider of both APIs: it says how often it was asked."""
+    """A scripted provider of three APIs: it says how often it was asked."""
 
     asked = 0
+    lock = threading.Lock()
 
     def do_POST(self) -> None:
-        """Answer a Converse request, or stream a completion."""
+        """Answer a Converse request or one for a message, or stream a completion."""
         self.rfile.read(int(self.headers["content-length"]))
-        Provider.asked += 1
-        said, kind = f"answer {Provider.asked}", "application/json"
+        with Provider.lock:
+            Provider.asked += 1
+            said, kind = f"answer {Provider.asked}", "application/json"
         if "/converse" in self.path:
             message = {"role": "assistant", "content": [{"text": said}]}
             usage = {"inputTokens": 1, "outputTokens": 1, "totalTokens": 2}
             answer = {"output": {"message": message}, "stopReason": "end_turn", "usage": usage}
             data = json.dumps({**answer, "metrics": {"latencyMs": 1}}).encode()
+        elif self.path == "/v1/messages":
+            answer = {"id": "m", "type": "message", "role": "assistant", "model": "m"}
+            usage = {"input_tokens": 1, "output_tokens": 1}
+            content = [{"type": "text", "text": said}]
+            data = json.dumps({**answer, "content": content, "usage": usage}).encode()
         else:
             pieces = [{"choices": [{"index": 0, "delta": {"content": one}}]} for one in said]
             data = b"".join(b"data: %s\n\n" % json.dumps(one).encode() for one in pieces)
@@ -47,12 +55,18 @@ class Provider(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
+class Server(ThreadingHTTPServer):
+    """Takes many connections at once."""
+
+    request_queue_size = 128
+
+
 @pytest.fixture
 def provider():
     """Serve the provider on loopback."""
     installed("venv/bin/python")
     Provider.asked = 0
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Provider)
+    server = Server(("127.0.0.1", 0), Provider)
     thread = threading.Thread(target=server.serve_forever, args=(0.01,))
     thread.start()
     yield f"http://127.0.0.1:{server.server_port}"
@@ -61,10 +75,12 @@ def provider():
     thread.join()
 
 
-def ask(mode: str, cassette: Path, url: str, *texts: str) -> subprocess.CompletedProcess[str]:
+def ask(
+    mode: str, cassette: Path, url: str, *texts: str, agent: Path = AGENT
+) -> subprocess.CompletedProcess[str]:
     """Run the agent in an interpreter that has both evalgate and the libraries."""
     (libraries,) = (CACHE / "venv" / "lib").glob("python3*/site-packages")
-    argv = [sys.executable, "-W", "ignore", AGENT, mode, cassette, url, *texts]
+    argv = [sys.executable, "-W", "ignore", agent, mode, cassette, url, *texts]
     env = {**os.environ, "PYTHONPATH": str(libraries), "AWS_EC2_METADATA_DISABLED": "true"}
     return subprocess.run(argv, env=env, capture_output=True, text=True, timeout=120)
 
@@ -94,3 +110,17 @@ def test_an_agent_that_asks_something_else_is_refused_in_its_own_process(provide
     assert other.returncode != 0
     assert "evalgate.vcr: nearest is exchange 0" in other.stderr
     assert Provider.asked == 2
+
+
+def test_threads_and_tasks_are_recorded_whole_and_replayed_without_the_provider(provider, tmp_path):
+    """Four libraries in threads, two in tasks, all at once: each gets an answer of its own."""
+    cassette = tmp_path / "1.json"
+    first = ask("record", cassette, provider, agent=THREADS)
+    assert first.returncode == 0, first.stderr
+    answers = first.stdout.split("\n")[:-1]
+    assert len(answers) == Provider.asked == 36
+    assert len(load_cassette(cassette.read_bytes(), name="it").exchanges) == 36
+    again = ask("replay", cassette, provider, agent=THREADS)
+    assert again.returncode == 0, again.stderr
+    assert again.stdout == first.stdout
+    assert Provider.asked == 36

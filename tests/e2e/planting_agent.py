@@ -55,7 +55,7 @@ def has_come(name: str, got: str) -> bool:
         return bool(got)
     if name == "reply-base64":
         return encoded(secret_of(name)) in got
-    pieces = "".join(re.findall(r'"content": "([^"]*)"', got))
+    pieces = "".join(re.findall(r'"(?:content|text)": "((?:[^"\\\\]|\\\\.)*)"', got))
     return all(end in got or end in pieces for end in (secret_of(name)[:9], secret_of(name)[-9:]))
 
 

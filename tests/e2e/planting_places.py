@@ -46,6 +46,8 @@ FORMS = {
     "base64-lines": lambda secret: "\\n".join(
         textwrap.wrap(encoded("#" * 40 + "\n" + secret + "\n" + "#" * 90), 76)
     ),
+    "first": lambda secret: in_json(secret[: len(secret) // 2]),
+    "second": lambda secret: in_json(secret[len(secret) // 2 :]),
     "percent": lambda secret: quote(secret, safe=""),
     "html": lambda secret: in_json(html.escape(secret)),
     "hex": lambda secret: secret.encode().hex(),
@@ -53,6 +55,7 @@ FORMS = {
 
 CHAT, MESSAGES, RESPONSES = "/v1/chat/completions", "/v1/messages", "/v1/responses"
 GEMINI = "/v1beta/models/scripted-1:generateContent"
+GEMINI_ARRAY = "/v1beta/models/scripted-1:streamGenerateContent"
 GEMINI_STREAM = "/v1beta/models/scripted-1:streamGenerateContent?alt=sse"
 
 
@@ -72,6 +75,11 @@ def result(text: str) -> str:
         f'"content":"{text}"}},{{"role"',
         1,
     )
+
+
+def blocks(kind: str = "text") -> str:
+    """Return two blocks of text, each with a half of the secret."""
+    return ",".join(f'{{"type":"{kind}","text":"{{{{{half}}}}}"}}' for half in ("first", "second"))
 
 
 def with_more(member: str) -> str:
@@ -175,6 +183,26 @@ REQUESTS: dict[str, tuple[str, dict[str, str], str]] = {
         {},
         result("ok").replace('"arguments":"{}"', '"arguments":"{\\"k\\":\\"\\\\n{{raw}}\\"}"'),
     ),
+    "cut-system": (MESSAGES, {}, with_more(f'"system":[{blocks()}]')),
+    "cut-message": (CHAT, {}, said("NAME").replace('"NAME"', f"[{blocks()}]")),
+    "cut-result": (
+        MESSAGES,
+        {},
+        '{"model":"scripted-1","max_tokens":9,"messages":[{"role":"user","content":[{"type":'
+        f'"tool_result","tool_use_id":"toolu_1","content":[{blocks()}]}}]}}]}}',
+    ),
+    "cut-input": (
+        RESPONSES,
+        {},
+        f'{{"model":"scripted-1","input":[{{"role":"user","content":[{blocks("input_text")}]}}]}}',
+    ),
+    "cut-gemini-system": (
+        GEMINI,
+        {},
+        f'{{"systemInstruction":{{"parts":[{blocks()}]}},"contents":[{{"parts":[{{"text":"a"}}]}}]}}',
+    ),
+    "cut-parts": (GEMINI, {}, f'{{"contents":[{{"parts":[{blocks()}]}}]}}'),
+    "pattern-cut-message": (CHAT, {}, said("NAME").replace('"NAME"', f"[{blocks()}]")),
     "body-of-text": ("/v1/files", {"content-type": "text/plain"}, "NAME {{raw}} is no JSON"),
     "body-of-odd-json": (CHAT, {}, said("NAME {{json}}")[:-1] + ',"seed":1e400}'),
     "body-gzip": (CHAT, {"content-encoding": "gzip"}, said("NAME {{json}}")),
@@ -215,6 +243,13 @@ REPLIES: dict[str, str] = {
     "stream-comment": CHAT,
     "stream-cut": CHAT,
     "final-answer": CHAT,
+    "reply-cut-blocks": MESSAGES,
+    "reply-cut-parts": GEMINI,
+    "reply-cut-output": RESPONSES,
+    "stream-cut-blocks": MESSAGES,
+    "array-cut-parts": GEMINI_ARRAY,
+    "array-broken-off": GEMINI_ARRAY,
+    "pattern-reply-cut-blocks": MESSAGES,
 }
 
 #: What is not on the wire.

@@ -59,6 +59,18 @@ def call(text: str) -> dict[str, Any]:
     return {"id": "call_1", "type": "function", "function": function}
 
 
+def halves(text: str) -> tuple[str, str]:
+    return text[: len(text) // 2], text[len(text) // 2 :]
+
+
+def blocks(text: str, kind: str = "text") -> list[dict[str, str]]:
+    return [{"type": kind, "text": half} for half in halves(text)]
+
+
+def parts(text: str) -> dict[str, Any]:
+    return {"candidates": [{"content": {"parts": [{"text": text}], "role": "model"}, "index": 0}]}
+
+
 def ok(value: Any, **headers: str) -> tuple[int, dict[str, str], bytes]:
     return 200, {k.replace("_", "-"): v for k, v in headers.items()}, json.dumps(value).encode()
 
@@ -113,6 +125,14 @@ _REPLIES = {
         {},
         json.dumps(chat_reply({"content": s}), indent=2).encode(),
     ),
+    "reply-cut-blocks": lambda s: ok({"type": "message", "content": blocks(s)}),
+    "pattern-reply-cut-blocks": lambda s: ok({"type": "message", "content": blocks(s)}),
+    "reply-cut-parts": lambda s: ok({"candidates": [{"content": {"parts": blocks(s)}}]}),
+    "reply-cut-output": lambda s: ok(
+        {"object": "response", "output": [{"type": "message", "content": blocks(s, "output_text")}]}
+    ),
+    "array-cut-parts": lambda s: ok([*map(parts, halves(s))]),
+    "array-broken-off": lambda s: (200, {}, json.dumps([*map(parts, halves(s))])[:-1].encode()),
     "final-answer": lambda s: ok(chat_reply({"content": f"Done. The password was {s}"})),
 }
 
@@ -125,16 +145,8 @@ def arguments(text: str, index: int = 0) -> dict[str, Any]:
     return chunk(tool_calls=[{"index": index, "function": {"arguments": text}}])
 
 
-def block(kind: str, **more: str) -> dict[str, Any]:
-    return {"type": "content_block_delta", "index": 0, "delta": {"type": kind, **more}}
-
-
-def parts(text: str) -> dict[str, Any]:
-    return {"candidates": [{"content": {"parts": [{"text": text}], "role": "model"}, "index": 0}]}
-
-
-def halves(text: str) -> tuple[str, str]:
-    return text[: len(text) // 2], text[len(text) // 2 :]
+def block(kind: str, index: int = 0, **more: str) -> dict[str, Any]:
+    return {"type": "content_block_delta", "index": index, "delta": {"type": kind, **more}}
 
 
 def stream(*events: Any, named: bool = False) -> tuple[int, dict[str, str], list[bytes]]:
@@ -175,6 +187,9 @@ _STREAMS = {
         named=True,
     ),
     "pattern-in-stream": lambda s: stream(*[chunk(content=piece) for piece in halves(s)]),
+    "stream-cut-blocks": lambda s: stream(
+        *[block("text_delta", at, text=piece) for at, piece in enumerate(halves(s))], named=True
+    ),
     "stream-gemini": lambda s: stream(*map(parts, halves(s))),
     "stream-by-character": lambda s: stream(*[chunk(content=one) for one in s], "data: [DONE]"),
     "stream-parallel-calls": lambda s: stream(

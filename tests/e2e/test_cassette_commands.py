@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import evalgate.vcr as evalgate_vcr
 from evalgate.core.redaction import Redactor
 from evalgate.gateway.cassette import load_cassette
 from evalgate.gateway.format.journal import open_journal
@@ -260,6 +261,16 @@ def test_a_cassette_is_named_by_path_or_by_task(recorded, evalgate):
     )
 
 
+def test_a_cassette_of_another_recorder_is_shown_as_that(recorded, evalgate, tmp_path):
+    """It is of no trial: nothing is said of task, agent or sandbox."""
+    with evalgate_vcr.use_cassette(tmp_path / "it.json", mode="record"):
+        pass
+    text = tell(evalgate, recorded.path, "show", tmp_path / "it.json")
+    assert re.search(r"recorded in process by evalgate\.vcr on \d{4}-\d\d-\d\d\n", text)
+    assert "task" not in text
+    assert "sandbox" not in text
+
+
 def test_the_journal_of_a_broken_recording_is_shown(recorded, evalgate, tmp_path):
     """What a killed process left behind can be looked into, and is called what it is."""
     tape = load_cassette(cassettes(recorded)[0].read_bytes(), name="x")
@@ -314,6 +325,17 @@ def test_a_known_value_is_found_and_not_shown(recorded, evalgate):
     text = tell(evalgate, recorded.path, "scan", code=6, env=env)
     assert "exchange 0 request.messages[0].content: OTHER_API_KEY" in text
     assert env["OTHER_API_KEY"] not in text
+
+
+def test_the_key_of_a_known_provider_is_found_however_it_looks(recorded, evalgate):
+    """A scan knows what a run knows: here a key that nothing else tells from a word."""
+    config = (recorded.path / "evalgate.toml").read_text()
+    recorded.write("evalgate.toml", config.replace('"env:SCRIPTED_URL"', '"anthropic"'))
+    recorded.write("baselines/notes.txt", "it is onlyletters\n")
+    env = {"ANTHROPIC_API_KEY": "onlyletters"}
+    done = evalgate("cassette", "scan", cwd=recorded.path, env=env)
+    assert done.returncode == 6, done.stdout + done.stderr
+    assert "baselines/notes.txt: bytes: ANTHROPIC_API_KEY" in done.stdout
 
 
 def test_what_is_no_cassette_is_scanned_as_bytes_and_named(recorded, evalgate):
@@ -377,7 +399,84 @@ def test_recordings_of_another_task_are_stale(recorded, evalgate):
     assert "of another version of the task double" in stale[0]
 
 
+def test_each_recording_is_counted_once_as_good_wrong_or_stale(recorded, evalgate):
+    """What is wrong is never called whole, whatever else is the matter with it."""
+    recorded.write("tasks/double/instruction.md", "Something else.\n")
+    double, *_, triple = cassettes(recorded)
+    double.rename(double.with_name("9.json"))
+    triple.write_text(triple.read_text().replace("openai-chat", "anthropic"))
+    said = tell(evalgate, recorded.path, "verify", code=6)
+    assert said.strip().splitlines()[-1].startswith("6 recordings: 2 good, 2 wrong, 2 stale; 6 num")
+
+
+@pytest.fixture
+def merging(recorded, scripted, evalgate):
+    """A merge of two branches that each recorded the same harness anew: all files conflict."""
+    recorded.git("checkout", "-qb", "other")
+    record(recorded, scripted, evalgate, "--again")
+    recorded.commit("other")
+    recorded.git("checkout", "-q", "main")
+    record(recorded, scripted, evalgate, "--again")
+    recorded.commit("mine")
+    with pytest.raises(AssertionError):
+        recorded.git("merge", "-q", "other")
+    return recorded
+
+
+def test_a_merge_in_conflict_names_the_folder_and_its_cure(merging, evalgate):
+    """One short line, whatever number of files; and the cure cures."""
+    (folder,) = (merging.path / "cassettes").iterdir()
+    cure = f"git checkout --ours -- cassettes/{folder.name}"
+    done = evalgate("cassette", "verify", cwd=merging.path)
+    assert done.returncode == 2
+    assert done.stderr.startswith(
+        f"error: a merge is not finished: 6 files below cassettes/{folder.name}\nhint: "
+    )
+    assert f"{cure} (or --theirs)" in done.stderr
+    merging.git(*cure.split()[1:])
+    merging.commit("merged")
+    assert "6 good, 0 wrong" in tell(evalgate, merging.path, "verify")
+
+
+def test_conflict_markers_that_were_committed_are_told_in_one_line(merging, evalgate):
+    """The merge is over for git, and no recording of that harness is one."""
+    merging.commit("merged, as it was")
+    (folder,) = (merging.path / "cassettes").iterdir()
+    cure = f"take one side whole: git checkout MERGE^1 -- cassettes/{folder.name} (or MERGE^2)"
+    lines = tell(evalgate, merging.path, "verify", code=6).splitlines()
+    (line,) = [line for line in lines if line.startswith("wrong: cassettes")]
+    assert line.startswith(f"wrong: cassettes/{folder.name}: 6 recording(s) hold the conflict")
+    assert cure in line
+    assert "6 recordings: 0 good, 6 wrong, 0 stale" in lines[-1]
+    done = evalgate("replay", cwd=merging.path)
+    assert done.returncode == 2
+    assert "holds the conflict markers of a merge" in done.stderr
+    assert f"hint: {cure}" in done.stderr
+    merging.git("checkout", "HEAD^1", "--", f"cassettes/{folder.name}")
+    assert "6 good, 0 wrong" in tell(evalgate, merging.path, "verify")
+
+
 # Pruning and exporting
+
+
+@pytest.mark.parametrize("dry", [(), ("--dry-run",)])
+def test_a_dry_run_refuses_what_the_run_would(repo, scripted, evalgate, tmp_path, dry):
+    """It promises nothing that would not come about."""
+    record(repo, scripted, evalgate)
+    (tmp_path / "file").write_text("x")
+    repo.git("update-ref", "refs/evalgate/cassettes/taken/by", "HEAD")
+    for arguments, said in (
+        ((), "4 recording(s) are in no commit"),
+        (("--to", tmp_path / "file"), "is no folder"),
+        (("--to-ref", "a..b"), "'refs/evalgate/cassettes/a..b' is no name of a ref"),
+        (("--to-ref", "refs/heads/x"), "is no ref for files"),
+        (("--to-ref", "taken"), "there can be no ref refs/evalgate/cassettes/taken beside"),
+    ):
+        done = evalgate("cassette", "prune", *arguments, *dry, cwd=repo.path)
+        assert done.returncode == 2, (arguments, done.stdout)
+        assert said in done.stderr
+        assert "\nhint: " in done.stderr
+    assert len(cassettes(repo)) == 6
 
 
 def test_what_is_nowhere_else_is_not_removed(repo, scripted, evalgate):

@@ -116,6 +116,7 @@ def read_all(folder: Path, printed: str) -> Iterator[Text]:
             yield text_of(name, path.read_bytes())
         if path.suffix == ".json":
             yield text_of(f"calls in {name}", calls_in(json.loads(path.read_text())))
+            yield text_of(f"blocks in {name}", blocks_in(json.loads(path.read_text())))
 
 
 def text_of(name: str, data: bytes) -> Text:
@@ -135,6 +136,24 @@ def calls_in(value: Any) -> bytes:
         elif isinstance(one, list):
             waiting += reversed(one)
     return "\n".join(calls.values()).encode()
+
+
+def blocks_in(value: Any) -> bytes:
+    """Return the texts of all blocks, one right behind the other."""
+    texts: list[str] = []
+    waiting = [value]
+    while waiting:
+        one = waiting.pop()
+        if isinstance(one, dict):
+            waiting += reversed(one.values())
+            if isinstance(one.get("text"), str):
+                texts.append(one["text"])
+        elif isinstance(one, list):
+            waiting += reversed(one)
+        elif isinstance(one, str):  # of a body that is no whole JSON
+            cut = re.findall(r'"text": ("(?:[^"\\]|\\.)*")', one)
+            texts += map(json.loads, cut)
+    return "".join(texts).encode()
 
 
 def forms_of(secret: str) -> dict[bytes, str]:

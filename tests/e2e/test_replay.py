@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -47,6 +48,31 @@ def test_recorded_trials_are_reproduced_twice(recorded, scripted, evalgate, verb
         for field in ("outcome", "reason", "checks", "signals", "cassette", "conditions"):
             assert then[field] == now[field]
     assert not scripted.requests
+
+
+@pytest.mark.parametrize("verb", ["replay", "regrade"])
+def test_the_seconds_of_a_recorded_trial_are_marked(recorded, evalgate, verb):
+    """They were measured then, and not here."""
+    done = evalgate(verb, cwd=recorded.path)
+    lines = [line for line in done.stderr.splitlines() if line.startswith("[")]
+    assert len(lines) == 6
+    assert all(re.search(r" #\d \d+\.\ds as recorded$", line) for line in lines), lines
+
+
+@pytest.mark.parametrize("pace", ["nan", "inf", "-inf", "-1", "1e7", "x"])
+def test_a_pace_is_a_finite_number(recorded, evalgate, pace):
+    """Of 0 or more; nothing is run."""
+    done = evalgate("replay", f"--pace={pace}", cwd=recorded.path)
+    assert done.returncode == 2
+    assert "error: Invalid value for '--pace'" in done.stderr
+    assert "hint: " in done.stderr
+
+
+def test_a_paced_replay_is_the_same_replay(recorded, evalgate):
+    """However fast the pieces of a stream come."""
+    done = evalgate("replay", "--pace", "1000", cwd=recorded.path)
+    assert done.returncode == 0, done.stderr
+    assert "reproduced: all 6 recorded trials" in done.stdout
 
 
 def test_a_replay_works_in_a_fresh_clone_without_network(recorded, tmp_path):

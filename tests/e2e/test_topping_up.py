@@ -94,6 +94,44 @@ def test_a_stale_replay_is_only_of_what_was_allowed(recorded, evalgate):
     assert "promt" in done.stderr
 
 
+@pytest.mark.parametrize("edited", [False, True])
+@pytest.mark.parametrize(
+    ("arguments", "said", "hint"),
+    [
+        (
+            ["promt"],
+            "--allow-stale promt: the harness has no such part",
+            "one of code, prompt, settings, tools",
+        ),
+        (
+            ["prompt", "--record-missing", "2"],
+            "--allow-stale and --record-missing do not go together",
+            "leave one of them out",
+        ),
+        (["prompt", "--faults", "retry"], "--allow-stale and --faults", "leave one of them out"),
+        (["prompt", "--pace", "2"], "--allow-stale and --pace", "leave one of them out"),
+    ],
+)
+def test_a_stale_replay_refuses_what_it_would_ignore(
+    recorded, evalgate, edited, arguments, said, hint
+):
+    """Also where the harness has recordings of its own."""
+    if edited:
+        recorded.write("agent/prompts/rewrite.md", "Another prompt.\n")
+    done = evalgate("replay", "--allow-stale", *arguments, cwd=recorded.path)
+    assert done.returncode == 2, done.stdout
+    assert f"error: {said}" in done.stderr
+    assert hint in done.stderr
+
+
+def test_a_stale_replay_of_a_harness_that_is_recorded_is_refused(recorded, evalgate):
+    """Nothing is stale, and a plain replay would say more."""
+    done = evalgate("replay", "--allow-stale", "prompt", cwd=recorded.path)
+    assert done.returncode == 2, done.stdout
+    assert "has recordings: nothing is stale" in done.stderr
+    assert "hint: leave --allow-stale out" in done.stderr
+
+
 def test_a_stale_replay_names_an_agent_that_no_longer_runs(recorded, evalgate):
     """Exit 7: the pipeline is broken, whatever the prompt is worth."""
     recorded.write("agent/agent.py", "raise SystemExit('no such flag')\n")

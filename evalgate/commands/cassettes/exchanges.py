@@ -8,14 +8,13 @@ from typing import Final
 
 import orjson
 
+from evalgate.core.continuation import continuation_of
 from evalgate.core.exchange import Exchange
 from evalgate.core.json import Json, JsonObject
-from evalgate.core.request import Piece, StoredRequest
+from evalgate.core.request import Member, Piece, StoredRequest
 from evalgate.errors import UsageError
 from evalgate.gateway.dialects.dialect import Reply
 from evalgate.gateway.dialects.table import DIALECTS
-from evalgate.gateway.format.lines import join_piece
-from evalgate.gateway.format.parts import PartsWriter
 from evalgate.gateway.reading import mapping
 from evalgate.gateway.witness.witness import read_reply
 
@@ -128,23 +127,17 @@ def one_exchange(exchanges: Sequence[Exchange], number: int) -> tuple[str, JsonO
         last = len(exchanges) - 1
         hint = f"they are numbered from 0 to {last}" if exchanges else "none was recorded"
         raise UsageError(message, hint=hint)
-    writer = PartsWriter()
-    entries = [writer.add(one.request) for one in exchanges[: number + 1]]
-    one, entry = exchanges[number], entries[-1]
+    one = exchanges[number]
+    told = continuation_of(one.request, [other.request for other in exchanges[:number]])
     line = lines_of(exchanges)[number]
-    added = {name: _added(writer, name, told) for name, told in mapping(entry, "members").items()}
     value: dict[str, Json] = {
         **line.to_json(),
         "query": one.query,
         "headers": dict(one.asked),
-        "continues": entry.get("continues"),
-        "without": entry.get("without", []),
-        "kept": {
-            name: told["keep"]
-            for name, told in mapping(entry, "members").items()
-            if isinstance(told, dict) and "keep" in told
-        },
-        "added": added,
+        "continues": told.base,
+        "without": [*told.without],
+        "kept": dict(told.kept),
+        "added": {name: _value(member) for name, member in told.added.items()},
         "raw": None if one.request.raw is None else _text(one.request.raw),
         "reply_headers": dict(one.headers),
         "body": _text(one.body),
@@ -152,14 +145,11 @@ def one_exchange(exchanges: Sequence[Exchange], number: int) -> tuple[str, JsonO
     return "\n".join(_told(line, value)), value
 
 
-def _added(writer: PartsWriter, name: str, told: Json) -> Json:
-    def part(number: Json) -> Json:
-        value: Json = orjson.loads(join_piece(writer.parts[name][int(str(number))]))
+def _value(member: Member) -> Json:
+    if isinstance(member, Piece):
+        value: Json = orjson.loads(member.data)
         return value
-
-    if isinstance(told, dict):
-        return [part(number) for number in told["add"]]
-    return part(told)
+    return [orjson.loads(piece.data) for piece in member]
 
 
 def _told(line: Line, value: JsonObject) -> list[str]:

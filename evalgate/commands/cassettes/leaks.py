@@ -12,16 +12,19 @@ from typing import Final
 import orjson
 
 from evalgate.core.json import Json
-from evalgate.core.redaction import Redactor, Span
+from evalgate.core.redaction import Redactor
 from evalgate.core.request import Piece
 from evalgate.errors import UsageError
 from evalgate.gateway.cassette import CassetteFile, load_cassette
+from evalgate.gateway.format.joined import JoinedTexts, joined_in
 from evalgate.gateway.format.lines import join_lines
-from evalgate.gateway.streams.editing import edit_pieces
-from evalgate.gateway.streams.sse import is_stream
 
 #: Shorter runs of base64 hold no key.
 _BASE64: Final = re.compile(rb"[A-Za-z0-9+/_-]{24,}={0,2}")
+
+
+#: How a string begins that may be the body of a reply.
+_REPLIES: Final = (b"data:", b"event:", b"[", b"{")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +79,8 @@ def scan_file(data: bytes, *, name: str, redactor: Redactor, cassette: bool) -> 
             unreadable = error.message
     if unreadable or not cassette:
         seeker.value("", _parsed(data))
-    by_path = {leak.kind for leak in seeker.found}
+        seeker.joined("", data)
+    by_path = {leak.kind for leak in seeker.found if leak.path}
     seeker.raw("", data)
     found = [leak for leak in seeker.found if leak.path or leak.kind not in by_path]
     return Scanned(leaks=tuple(found), unreadable=unreadable)
@@ -102,7 +106,7 @@ class _Seeker:
         """Look into a cassette: each piece where it is sent for the first time."""
         for name in ("header", "claim", "record"):
             self.value(name, getattr(tape, name))
-        here = self._place
+        here, joined = self._place, JoinedTexts()
         for number, exchange in enumerate(tape.exchanges):
             self._place = replace(here, exchange=number)
             self.value("path", exchange.path)
@@ -120,16 +124,14 @@ class _Seeker:
                         self.value(place, orjson.loads(piece.data))
             self.value("reply.headers", dict(exchange.headers))
             self.body("reply", exchange.body)
+            for place, text in joined.of(exchange):
+                self.raw(place, text, form="joined")
         self._place = here
 
     def body(self, path: str, body: bytes) -> None:
-        """Look into a reply: as JSON, as a stream, or as bytes."""
-        if is_stream(body):
-            self.raw(path, body)
-            self._stream(path, body)
-        elif (value := _parsed(body)) is not None:
+        """Look into a reply: as JSON, or as bytes."""
+        if (value := _parsed(body)) is not None:
             self.value(path, value)
-            self._stream(path, body)
         else:
             self.raw(path, body)
 
@@ -147,29 +149,23 @@ class _Seeker:
             elif isinstance(one, Sequence):
                 waiting += [(f"{at}[{index}]", inner) for index, inner in enumerate(one)]
 
-    def raw(self, path: str, data: bytes) -> None:
+    def raw(self, path: str, data: bytes, *, form: str = "plain") -> None:
         """Look into bytes, and into what is base64 in them."""
-        self._note(path, data)
+        self._note(path, data, form=form)
         for decoded in _decoded(data):
             self._note(path, decoded, form="base64")
 
+    def joined(self, path: str, data: bytes) -> None:
+        """Look into the texts that the pieces and blocks of a body make together."""
+        for text in joined_in(data):
+            self.raw(path, text, form="joined")
+
     def _text(self, path: str, text: str) -> None:
+        """Look into a string; it may be a reply that another tool has kept."""
         data = text.encode("utf-8", "surrogatepass")
         self.raw(path, data)
-        if data.startswith((b"data:", b"event:")):
-            self._stream(path, data)
-
-    def _stream(self, path: str, body: bytes) -> None:
-        """Look into the texts that the pieces of a stream make together."""
-
-        def find(joined: str) -> list[Span]:
-            text = joined.encode("utf-8", "surrogatepass")
-            self._note(path, text, form="joined")
-            for decoded in _decoded(text):
-                self._note(path, decoded, form="base64")
-            return []
-
-        edit_pieces(body, find)
+        if data.startswith(_REPLIES):
+            self.joined(path, data)
 
     def _note(self, path: str, data: bytes, *, form: str = "plain") -> None:
         for kind in self._redactor.leaks(data):

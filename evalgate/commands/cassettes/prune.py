@@ -17,7 +17,7 @@ from evalgate.core.json import Json
 from evalgate.core.trial import Outcome
 from evalgate.disk import write_whole
 from evalgate.errors import UsageError
-from evalgate.repo.keeping import keep_files
+from evalgate.repo.keeping import keep_files, require_ref
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,8 @@ def prune_cassettes(project: Project, options: PruneOptions) -> Answer:
     """Leave ``keep`` trials of each task of the current harness; put everything else aside.
 
     Passing trials are kept before others, then those of low numbers. UsageError when nothing
-    would be left, or when what goes is nowhere else: neither committed nor put aside.
+    would be left, or when what goes is nowhere else: neither committed nor put aside. A dry run
+    refuses what the run would.
     """
     if options.folder is not None and options.ref is not None:
         message = "--to and --to-ref name two places"
@@ -83,6 +84,8 @@ def _kept(files: Sequence[Shelved], state: State, keep: int) -> list[Shelved]:
 def _require_apart(folder: Path, shelf: Shelf) -> None:
     """Refuse a place from which the removal of what was put aside would take it as well."""
     target, own = folder.resolve(), shelf.folder.resolve()
+    if target.exists() and not target.is_dir():
+        raise UsageError(f"--to {folder} is no folder", hint="name a folder, there or not yet")
     if target.is_relative_to(own) or own.is_relative_to(target) or ".git" in target.parts:
         message = f"--to {folder} is no place apart from the recordings in {shelf.name}"
         raise UsageError(message, hint="name a folder of their own, outside the recordings")
@@ -105,13 +108,14 @@ def _put_aside(
     if options.ref is not None:
         ref = full_ref(options.ref, short)
         back = f"evalgate cassette export --from-ref {ref} --to {shelter}"
+        require_ref(project.git, ref)
         if going and not options.dry_run:
             files = {f"{FOLDER}/{one.path}": one.data for one in going}
             keep_files(project.git, ref, files, message=f"Recordings put aside ({short})")
             _require_kept(project, ref, going)
         return _Aside(place=ref, back=back)
     lost = _nowhere_else(project, shelf, going)
-    if lost and not options.dry_run:
+    if lost:
         message = f"{len(lost)} recording(s) are in no commit, as {lost[0]}"
         hint = "commit them first, or put them aside: --to DIR or --to-ref"
         raise UsageError(message, hint=hint)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,9 +11,11 @@ from evalgate.commands.cassettes.answer import Answer
 from evalgate.commands.cassettes.leaks import Leak, scan_file
 from evalgate.commands.project import Project, State, open_state
 from evalgate.commands.run import subject_of
+from evalgate.commands.shelf import files_below
 from evalgate.core.json import Json
-from evalgate.core.redaction import Redactor, known_secrets
+from evalgate.core.redaction import Redactor
 from evalgate.errors import ExitCode, UsageError
+from evalgate.gateway.providers import secrets_of
 
 _BASELINES = "baselines"
 
@@ -43,7 +45,7 @@ def scan_cassettes(project: Project, options: ScanOptions) -> Answer:
     ignored files among them, or as they are in a revision.
     """
     with open_state(project, subject_of(options.rev)) as state:
-        redactor = Redactor(_secrets(state, os.environ))
+        redactor = Redactor(secrets_of(state.config.models.values(), os.environ))
         files, leaks, unreadable = 0, list[Leak](), list[str]()
         for one in _stored(state, options):
             found = scan_file(one.data, name=one.name, redactor=redactor, cassette=one.cassette)
@@ -71,11 +73,6 @@ def _count(leaks: Sequence[Leak]) -> str:
     )
 
 
-def _secrets(state: State, environ: Mapping[str, str]) -> dict[str, str]:
-    named = {m.key_env: environ.get(m.key_env, "") for m in state.config.models.values()}
-    return {**known_secrets(environ), **{name: key for name, key in named.items() if key}}
-
-
 def _stored(state: State, options: ScanOptions) -> Iterator[_Stored]:
     if options.paths:
         for path in options.paths:
@@ -83,8 +80,8 @@ def _stored(state: State, options: ScanOptions) -> Iterator[_Stored]:
         return
     shelf, project = state.shelf, state.project
     if options.rev is None:
-        baselines = dict(_files(project.root / _BASELINES))
-        recordings = dict(_files(shelf.folder))
+        baselines = dict(files_below(project.root / _BASELINES, hidden=True))
+        recordings = dict(files_below(shelf.folder, hidden=True))
     else:
         tree = state.view.read_prefix(project.within(_BASELINES))
         baselines = {path: file.data for path, file in tree.items()}
@@ -100,13 +97,7 @@ def _given(path: Path) -> Iterator[_Stored]:
         json = path.suffix == ".json"
         yield _Stored(name=str(path), data=path.read_bytes(), cassette=json)
     elif path.is_dir():
-        for inner, data in _files(path):
+        for inner, data in files_below(path, hidden=True):
             yield _Stored(name=f"{path}/{inner}", data=data, cassette=inner.endswith(".json"))
     else:
         raise UsageError(f"{path} does not exist", hint="name files or folders to scan")
-
-
-def _files(folder: Path) -> Iterator[tuple[str, bytes]]:
-    for path in sorted(folder.rglob("*")):
-        if path.is_file() and not path.is_symlink():
-            yield path.relative_to(folder).as_posix(), path.read_bytes()

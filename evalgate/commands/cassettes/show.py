@@ -79,6 +79,10 @@ def _header(named: Named) -> list[str]:
         of = f" of task {task} #{_s(named.tape.header, 'n')}" if task else ""
         return [f"{named.name}: the journal{of}; the recording was broken off and not sealed"]
     header, conditions = named.tape.header, mapping(named.tape.header, "conditions")
+    if "recorder" in header:
+        # No trial was made, so there is nothing to say of one.
+        by = f"recorded in process by {_s(header, 'recorder')} on {_s(header, 'recorded')}"
+        return [f"{named.name}, {bytes_text(len(named.data))}", by]
     models = conditions.get("models")
     served = ", ".join(map(str, models)) if isinstance(models, list) and models else "no model"
     agent = mapping(named.tape.record, "agent")

@@ -18,6 +18,7 @@ from evalgate.core.exchange import Ending, Exchange
 from evalgate.core.json import Json
 from evalgate.errors import ExitCode, NothingRanError, UsageError
 from evalgate.gateway.dialects.table import DIALECTS
+from evalgate.gateway.format.cassette_format import in_conflict, one_side
 from evalgate.gateway.keys.matching import FORMAT
 from evalgate.gateway.keys.rescrubbing import recorded_rules
 from evalgate.gateway.reading import member
@@ -34,8 +35,21 @@ class _Findings:
     wrong: list[str] = field(default_factory=list)
     stale: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+    wrong_files: set[str] = field(default_factory=set)
+    stale_files: set[str] = field(default_factory=set)
+    merging: Counter[str] = field(default_factory=Counter)
     proven: int = 0
     unproven: int = 0
+
+    def blame(self, file: Shelved, said: str) -> None:
+        """Note what is wrong with a file."""
+        self.wrong.append(said)
+        self.wrong_files.add(file.name)
+
+    def outdate(self, file: Shelved, said: str) -> None:
+        """Note why a file is out of date."""
+        self.stale.append(said)
+        self.stale_files.add(file.name)
 
 
 def verify_cassettes(project: Project, rev: str | None) -> Answer:
@@ -55,9 +69,11 @@ def verify_cassettes(project: Project, rev: str | None) -> Answer:
         _baselines(state, trials, found)
     codes = [*[ExitCode.VOID] * bool(found.wrong), *[ExitCode.DIVERGED] * bool(found.stale)]
     code = worst(codes)
+    bad, old = len(found.wrong_files), len(found.stale_files - found.wrong_files)
     value: dict[str, Json] = {
         "files": len(files),
         "whole": len(trials),
+        "good": len(files) - bad - old,
         "wrong": [*found.wrong],
         "stale": [*found.stale],
         "notes": [*found.notes],
@@ -68,8 +84,9 @@ def verify_cassettes(project: Project, rev: str | None) -> Answer:
         *(f"wrong: {said}" for said in found.wrong),
         *(f"stale: {said}" for said in found.stale),
         *(f"note: {said}" for said in found.notes),
-        f"{len(trials)} of {len(files)} recordings are whole; "
-        f"{found.proven} numbers of baselines are proven by them, {found.unproven} are not",
+        f"{len(files)} recordings: {len(files) - bad - old} good, {bad} wrong, {old} stale; "
+        f"{found.proven + found.unproven} numbers of baselines: {found.proven} proven by them, "
+        f"{found.unproven} not",
     ]
     return Answer(text="\n".join(lines), value=value, code=code)
 
@@ -79,27 +96,42 @@ def _trials(files: Sequence[Shelved], state: State, found: _Findings) -> list[Re
     rules = state.config.cassettes.rules
     trials, other_rules, other_keys = [], 0, 0
     for one in files:
-        if not one.short:
-            found.wrong.append(f"{one.name}: no recording belongs there")
-            continue
-        try:
-            trial = one.load()
-        except UsageError as error:
-            found.wrong.append(error.message)
+        trial = _loaded(one, found)
+        if trial is None:
             continue
         trials.append(trial)
-        found.wrong += [f"{one.name}: {said}" for said in _problems(one, trial)]
+        for said in _problems(one, trial):
+            found.blame(one, f"{one.name}: {said}")
         if trial.task not in tasks:
-            found.stale.append(f"{one.name}: there is no task {trial.task}")
+            found.outdate(one, f"{one.name}: there is no task {trial.task}")
         elif tasks[trial.task] != trial.task_digest:
-            found.stale.append(f"{one.name}: of another version of the task {trial.task}")
+            found.outdate(one, f"{one.name}: of another version of the task {trial.task}")
         other_rules += recorded_rules(trial.tape.header) != rules
         other_keys += member(trial.tape.header, "scrubs", "keys") != FORMAT
     if other_rules:
         found.notes.append(f"{other_rules} recorded under other scrub rules: scrubbed again")
     if other_keys:
         found.notes.append(f"{other_keys} recorded with older keys: keyed anew")
+    found.wrong += [
+        f"{folder}: {count} recording(s) hold the conflict markers of a merge; {one_side(folder)}"
+        for folder, count in found.merging.items()
+    ]
     return trials
+
+
+def _loaded(one: Shelved, found: _Findings) -> RecordedTrial | None:
+    if not one.short:
+        found.blame(one, f"{one.name}: no recording belongs there")
+    elif in_conflict(one.data):
+        # Told once for the folder: half of a set is no set.
+        found.wrong_files.add(one.name)
+        found.merging[one.name.rsplit("/", 2)[0]] += 1
+    else:
+        try:
+            return one.load()
+        except UsageError as error:
+            found.blame(one, error.message)
+    return None
 
 
 def _problems(one: Shelved, trial: RecordedTrial) -> Iterator[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from types import MappingProxyType
 from typing import Final
 
 import orjson
@@ -11,14 +12,15 @@ import orjson
 from evalgate.core.json import Json, JsonObject
 from evalgate.core.trajectory import ToolCall, Usage
 from evalgate.gateway import reading
-from evalgate.gateway.dialects.common import body_model, error_text, error_word, models_path, split
-from evalgate.gateway.dialects.dialect import NO_HEADERS, Asked, Drop, Reply, ToolResult
+from evalgate.gateway.dialects.common import error_text, error_word, models_path, split
+from evalgate.gateway.dialects.dialect import NO_HEADERS, Asked, Dialect, Drop, Reply, ToolResult
 from evalgate.gateway.streams.sse import is_stream, read_events
 
 _MESSAGES: Final = "/v1/messages"
 _COUNT: Final = "/v1/messages/count_tokens"
 _PARTS: Final = frozenset({"system", "tools", "messages"})
 _VERSION: Final = "anthropic-version"
+_OVERLOADED: Final = 529
 _ERRORS: Final = {
     401: "authentication_error",
     403: "permission_error",
@@ -26,7 +28,7 @@ _ERRORS: Final = {
     410: "not_found_error",
     413: "request_too_large",
     429: "rate_limit_error",
-    529: "overloaded_error",
+    _OVERLOADED: "overloaded_error",
 }
 
 _BLOCK = ("messages", "*", "content", "*")
@@ -40,7 +42,7 @@ _MARKED = (
 )
 
 
-class Anthropic:
+class Anthropic(Dialect):
     """Messages, streamed or not, the counting of their tokens, and the list of models."""
 
     name = "anthropic"
@@ -57,6 +59,9 @@ class Anthropic:
     conversation = "messages"
     headers = frozenset({_VERSION})
     noted = frozenset({"anthropic-beta"})
+    forwarded = ("anthropic-",)
+    key_header = "x-api-key"
+    asking = MappingProxyType({_VERSION: "2023-06-01"})
 
     def route(self, method: str, path: str, headers: Mapping[str, str] = NO_HEADERS) -> str | None:
         """Return the API's own path, wherever a base URL put it.
@@ -70,10 +75,6 @@ class Anthropic:
     def is_turn(self, path: str) -> bool:
         """Tell a message from the counting of its tokens."""
         return path == _MESSAGES
-
-    def model_of(self, path: str, body: bytes) -> str | None:  # noqa: ARG002 - of the protocol
-        """Return the model that the body names."""
-        return body_model(body)
 
     def part_of(self, member: str) -> str:
         """Return the part of a member, which has its name."""
@@ -108,6 +109,10 @@ class Anthropic:
         """Return the body of an error."""
         kind = error_word(status, _ERRORS, asker="invalid_request_error", server="api_error")
         return orjson.dumps({"type": "error", "error": {"type": kind, "message": message}})
+
+    def error_event(self, message: str) -> bytes:
+        """Return the event of an overloaded provider."""
+        return b"event: error\ndata: " + self.error(_OVERLOADED, message) + b"\n\n"
 
 
 def _result(block: Json) -> ToolResult:

@@ -8,7 +8,8 @@ from collections.abc import Iterator
 
 from evalgate.core.json import Json
 from evalgate.gateway import reading
-from evalgate.gateway.streams.joining import Find, Link, edit_links
+from evalgate.gateway.streams.blocks import Find
+from evalgate.gateway.streams.joining import Link, Strand, edit_links
 
 _BETWEEN = re.compile(r"[\s,\[]*")
 
@@ -27,7 +28,7 @@ def read_array(body: bytes) -> list[Json]:
     return [reading.parse(text[start:end]) for start, end in _items(text)]
 
 
-def edit_array(body: bytes, find: Find) -> bytes | None:
+def edit_array(body: bytes, find: Find, strand: Strand) -> bytes | None:
     """Edit the strings of a stream's items: ``find`` sees texts that are cut over them joined.
 
     Only items that change are written anew. None for what is no stream: an array holds
@@ -48,7 +49,7 @@ def edit_array(body: bytes, find: Find) -> bytes | None:
         position = end
     if not links:
         return None
-    return edit_links([*links, Link(raw=text[position:].encode())], find)
+    return edit_links([*links, Link(raw=text[position:].encode())], find, strand)
 
 
 def _items(text: str) -> Iterator[tuple[int, int]]:

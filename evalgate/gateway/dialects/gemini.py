@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 import orjson
@@ -13,7 +13,8 @@ from evalgate.core.trajectory import ToolCall, Usage
 from evalgate.gateway import reading
 from evalgate.gateway.dialects.arrays import is_array, read_array
 from evalgate.gateway.dialects.common import error_text, error_word, split, written
-from evalgate.gateway.dialects.dialect import NO_HEADERS, Asked, Drop, Reply, ToolResult
+from evalgate.gateway.dialects.dialect import NO_HEADERS, Asked, Dialect, Reply, ToolResult
+from evalgate.gateway.dialects.tooling import tool_definition
 from evalgate.gateway.streams.sse import is_stream, read_events
 
 _PATH: Final = re.compile(
@@ -30,6 +31,7 @@ _PARTS: Final = {
     "tools": "tools",
     "contents": "messages",
 }
+_GROUPS: Final = ("functionDeclarations", "function_declarations")
 _ERRORS: Final = {
     401: "UNAUTHENTICATED",
     403: "PERMISSION_DENIED",
@@ -42,17 +44,18 @@ _ERRORS: Final = {
 }
 
 
-class Gemini:
+class Gemini(Dialect):
     """Content, whole or as a stream of events or of one JSON array; tokens and models.
 
     Members of requests are known by both spellings of the API, ``likeThis`` and ``like_this``.
     """
 
     name = "gemini"
-    drops: tuple[Drop, ...] = ()
     conversation = "contents"
-    headers: frozenset[str] = frozenset()
-    noted: frozenset[str] = frozenset()
+    key_header = _KEY
+    version = "/v1beta"
+    speakers = frozenset({"model"})
+    texts = ("text", "parts")
 
     def route(self, method: str, path: str, headers: Mapping[str, str] = NO_HEADERS) -> str | None:
         """Return the API's own path with its version, wherever a base URL put it."""
@@ -68,7 +71,7 @@ class Gemini:
         """Tell content from the counting of tokens and the list of models."""
         return path.endswith(_TURNS)
 
-    def model_of(self, path: str, body: bytes) -> str | None:  # noqa: ARG002 - of the protocol
+    def model_of(self, path: str, body: bytes) -> str | None:  # noqa: ARG002 - it is in the path
         """Return the model that the path names."""
         found = _PATH.fullmatch(path)
         return found["model"] if found else None
@@ -103,6 +106,22 @@ class Gemini:
         """Return the body of an error."""
         word = error_word(status, _ERRORS, asker="INVALID_ARGUMENT", server="INTERNAL")
         return orjson.dumps({"error": {"code": status, "message": message, "status": word}})
+
+    def tools(self, offered: Json) -> tuple[JsonObject, ...]:
+        """Return the offered tools: functions come in groups."""
+        found: list[JsonObject] = []
+        for tool in reading.mappings(offered):
+            declared = [one for group in _GROUPS for one in reading.mappings(tool, group)]
+            found += map(tool_definition, declared or [tool])
+        return tuple(found)
+
+    def strand(self, event: Json, path: Sequence[str | int]) -> tuple[str, ...] | None:
+        """Return the candidate, thoughts apart: pieces have the form of a whole answer."""
+        if path[0] != "candidates" or tuple(path[-3::2]) != ("parts", "text"):
+            return None
+        thought = reading.member(event, *path[:-1], "thought") is True
+        index = reading.count(event, *path[:2], "index")
+        return "candidates", str(path[1] if index is None else index), str(thought)
 
 
 def _either(value: Json, *names: str) -> Json:

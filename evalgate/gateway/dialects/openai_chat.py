@@ -12,18 +12,16 @@ from evalgate.core.trajectory import ToolCall, Usage
 from evalgate.gateway import reading
 from evalgate.gateway.dialects.common import (
     arguments,
-    body_model,
     error_text,
     error_word,
     models_path,
     openai_usage,
     split,
 )
-from evalgate.gateway.dialects.dialect import NO_HEADERS, Asked, Drop, Reply, ToolResult
+from evalgate.gateway.dialects.dialect import NO_HEADERS, Asked, Dialect, Drop, Reply, ToolResult
 from evalgate.gateway.streams.sse import is_done, is_stream, read_events
 
 _CHAT: Final = "/v1/chat/completions"
-_SYSTEM_ROLES: Final = frozenset({"system", "developer"})
 _ERRORS: Final = {
     401: "authentication_error",
     429: "rate_limit_error",
@@ -33,7 +31,7 @@ _ERRORS: Final = {
 _CACHE_MARK = "marks what a provider keeps in its cache, and moves from turn to turn"
 
 
-class OpenAiChat:
+class OpenAiChat(Dialect):
     """Chat completions, streamed or not; the dialect most providers and local servers speak."""
 
     name = "openai-chat"
@@ -48,8 +46,8 @@ class OpenAiChat:
         Drop(path=("messages", "*", "content", "*", "cache_control"), reason=_CACHE_MARK),
     )
     conversation = "messages"
-    headers: frozenset[str] = frozenset()
     noted = frozenset({"openai-beta"})
+    forwarded = ("openai-beta",)
 
     def route(self, method: str, path: str, headers: Mapping[str, str] = NO_HEADERS) -> str | None:  # noqa: ARG002 - of the protocol
         """Return the API's own path: some clients put ``/v1`` into their base URL, some do not."""
@@ -61,10 +59,6 @@ class OpenAiChat:
         """Tell that every completion is a turn."""
         return path == _CHAT
 
-    def model_of(self, path: str, body: bytes) -> str | None:  # noqa: ARG002 - of the protocol
-        """Return the model that the body names."""
-        return body_model(body)
-
     def part_of(self, member: str) -> str:
         """Return the part of a member; system messages stand among the others."""
         return member if member in {"tools", "messages"} else "parameters"
@@ -74,7 +68,7 @@ class OpenAiChat:
         asked = reading.mapping(reading.parse(body))
         messages = reading.items(asked, "messages")
         lead = 0
-        while lead < len(messages) and reading.text(messages[lead], "role") in _SYSTEM_ROLES:
+        while lead < len(messages) and self.part_of_item(messages[lead]) == "system":
             lead += 1
         parts = split(asked, self.part_of)
         parts |= {"system": messages[:lead], "messages": messages[lead:]}

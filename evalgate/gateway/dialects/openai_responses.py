@@ -13,13 +13,12 @@ from evalgate.core.trajectory import ToolCall, Usage
 from evalgate.gateway import reading
 from evalgate.gateway.dialects.common import (
     arguments,
-    body_model,
     error_text,
     error_word,
     openai_usage,
     split,
 )
-from evalgate.gateway.dialects.dialect import NO_HEADERS, Asked, Drop, Reply, ToolResult
+from evalgate.gateway.dialects.dialect import NO_HEADERS, Asked, Dialect, Drop, Reply, ToolResult
 from evalgate.gateway.dialects.responses_stream import join_events
 from evalgate.gateway.streams.sse import is_stream, read_events
 
@@ -27,15 +26,13 @@ _RESPONSES: Final = "/v1/responses"
 _COMPACT: Final = "/v1/responses/compact"
 _COUNT: Final = "/v1/responses/input_tokens"
 _PARTS: Final = {"instructions": "system", "tools": "tools", "input": "messages"}
-_SYSTEM_ROLES: Final = frozenset({"system", "developer"})
-_MORE_TOOLS: Final = "additional_tools"
 _ERRORS: Final = {
     401: "authentication_error",
     429: "rate_limit_error",
 }
 
 
-class OpenAiResponses:
+class OpenAiResponses(Dialect):
     """Responses, streamed or not, their compaction, and the counting of their tokens.
 
     What is asked of a stored response by its id is not of this dialect.
@@ -56,8 +53,9 @@ class OpenAiResponses:
         Drop(path=("input", "*", "status"), reason="repeats that an item came whole"),
     )
     conversation = "input"
-    headers: frozenset[str] = frozenset()
     noted = frozenset({"openai-beta"})
+    forwarded = ("openai-beta",)
+    more_tools = "additional_tools"
 
     def route(self, method: str, path: str, headers: Mapping[str, str] = NO_HEADERS) -> str | None:  # noqa: ARG002 - of the protocol
         """Return the API's own path: some clients put ``/v1`` into their base URL, some do not."""
@@ -67,10 +65,6 @@ class OpenAiResponses:
     def is_turn(self, path: str) -> bool:
         """Tell that the model answers, or shortens a conversation; both are paid for."""
         return path in {_RESPONSES, _COMPACT}
-
-    def model_of(self, path: str, body: bytes) -> str | None:  # noqa: ARG002 - of the protocol
-        """Return the model that the body names."""
-        return body_model(body)
 
     def part_of(self, member: str) -> str:
         """Return the part of a member; system messages may also stand in ``input``."""
@@ -87,13 +81,13 @@ class OpenAiResponses:
         message: Json = {"role": "user", "content": given}
         items = [message] if isinstance(given, str) else reading.items(given)
         lead = 0
-        while lead < len(items) and _leads(items[lead]):
+        while lead < len(items) and self._leads(items[lead]):
             lead += 1
         instructions = asked.get("instructions")
         system: list[Json] = [] if instructions is None else [instructions]
         tools = reading.items(asked, "tools")
         for item in items[:lead]:
-            if reading.text(item, "type") == _MORE_TOOLS:
+            if self.part_of_item(item) == "tools":
                 tools = [*tools, *reading.items(item, "tools")]
             else:
                 system.append(item)
@@ -122,11 +116,16 @@ class OpenAiResponses:
         error = {"message": message, "type": kind, "param": None, "code": None}
         return orjson.dumps({"error": error})
 
+    def error_event(self, message: str) -> bytes:
+        """Return the event of an error: it has not the shape of one in place of a stream."""
+        said = {"type": "error", "code": "server_error", "message": message, "param": None}
+        data = orjson.dumps({**said, "sequence_number": 1})
+        return b"event: error\ndata: " + data + b"\n\n"
 
-def _leads(item: Json) -> bool:
-    kind = reading.text(item, "type")
-    system = reading.text(item, "role") in _SYSTEM_ROLES and kind in {"", "message"}
-    return system or kind == _MORE_TOOLS
+    def _leads(self, item: Json) -> bool:
+        part = self.part_of_item(item)
+        message = reading.text(item, "type") in {"", "message"}
+        return part == "tools" or (part == "system" and message)
 
 
 def _results(items: Iterable[Json]) -> Iterable[ToolResult]:

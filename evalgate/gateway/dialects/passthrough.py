@@ -3,24 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 import orjson
 
+from evalgate.core.dialects import PASSTHROUGH
 from evalgate.core.json import Json
 from evalgate.gateway import reading
 from evalgate.gateway.dialects.common import body_model, error_text, openai_usage
-from evalgate.gateway.dialects.dialect import NO_HEADERS, Asked, Drop, Reply
+from evalgate.gateway.dialects.dialect import NO_HEADERS, Asked, Dialect, Reply
 from evalgate.gateway.streams.sse import is_stream, read_events
 
+#: With these a client asks what there is, and has nothing made.
+_SAFE: Final = frozenset({"GET", "HEAD", "OPTIONS"})
 
-class Passthrough:
+
+class Passthrough(Dialect):
     """Whatever no other dialect knows, as embeddings or files: no turn, and one part in all."""
 
-    name = "passthrough"
-    drops: tuple[Drop, ...] = ()
-    conversation = ""
-    headers: frozenset[str] = frozenset()
-    noted: frozenset[str] = frozenset()
+    name = PASSTHROUGH
+    is_unknown = True
 
     def route(self, method: str, path: str, headers: Mapping[str, str] = NO_HEADERS) -> str | None:  # noqa: ARG002 - of the protocol
         """Return the path as it is: nobody knows where a base URL ends."""
@@ -30,9 +32,9 @@ class Passthrough:
         """Tell that nothing here is known to be a model's turn."""
         return False
 
-    def model_of(self, path: str, body: bytes) -> str | None:  # noqa: ARG002 - of the protocol
-        """Return what the body names as its ``model``, if anything."""
-        return body_model(body)
+    def is_paid(self, method: str, path: str) -> bool:  # noqa: ARG002 - of the protocol
+        """Tell that whatever makes something may cost money."""
+        return method not in _SAFE
 
     def part_of(self, member: str) -> str:  # noqa: ARG002 - of the protocol
         """Return the one part."""

@@ -1,4 +1,9 @@
-"""Every dialect by name. One more API is one more module and one more line."""
+"""Every dialect by name.
+
+One more API is a module here and a line in this table, its name in `evalgate.core.dialects`
+(with the variables its clients read), and its row in docs/wire.md. To be played from a plan it
+needs a voice in ``scripted/``; a provider that is to be known by name, a row in ``providers``.
+"""
 
 from __future__ import annotations
 

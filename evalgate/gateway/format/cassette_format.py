@@ -21,15 +21,16 @@ from evalgate.core.request import distinct
 from evalgate.errors import UsageError
 from evalgate.gateway.dialects.table import DIALECTS
 from evalgate.gateway.format.folding import fold, unfold
+from evalgate.gateway.format.joined import JoinedTexts
 from evalgate.gateway.format.lines import join_lines, split_lines
 from evalgate.gateway.format.parts import PartsReader, PartsWriter
 from evalgate.gateway.keys.canonical import encode
 from evalgate.gateway.keys.matching import key_again
 from evalgate.gateway.reading import needed_list, needed_object
-from evalgate.gateway.streams.editing import edit_pieces
 
 FORMAT: Final = 2
 
+_MARKER: Final = re.compile(rb"(?m)^(?:<{7}|>{7}) ")
 _MENDING = "take the file from git again, or record the trial again"
 _OLDER = "record the trial again"
 _NEWER = "install a newer evalgate"
@@ -75,6 +76,9 @@ def load_cassette(data: bytes, *, name: str) -> CassetteFile:
     try:
         parsed: Json = orjson.loads(data)
     except orjson.JSONDecodeError as error:
+        if in_conflict(data):
+            message = f"{name} holds the conflict markers of a merge"
+            raise UsageError(message, hint=one_side(_set_of(name))) from error
         raise UsageError(f"{name} is no whole cassette: {error}", hint=_MENDING) from error
     version = parsed.get("format") if isinstance(parsed, Mapping) else None
     if not isinstance(parsed, Mapping) or not isinstance(version, int):
@@ -98,6 +102,21 @@ def load_cassette(data: bytes, *, name: str) -> CassetteFile:
         )
     except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
         raise UsageError(f"{name} is no cassette: {error}", hint=_MENDING) from error
+
+
+def in_conflict(data: bytes) -> bool:
+    """Tell whether a merge has left its markers in a file; no JSON has a line like that."""
+    return _MARKER.search(data) is not None
+
+
+def one_side(folder: str) -> str:
+    """Return how to mend a merge of two recordings of one harness: half of each proves nothing."""
+    return f"take one side whole: git checkout MERGE^1 -- {folder} (or MERGE^2)"
+
+
+def _set_of(name: str) -> str:
+    """Return the folder of all recordings of a harness, in which one lies below its task."""
+    return "/".join(name.split("/")[:-2]) or name
 
 
 def digest_of(data: bytes) -> str:
@@ -202,11 +221,12 @@ def _refuse_leaks(cassette: CassetteFile, guard: Redactor) -> None:
     """Look before the text is cut into lines or base64, where a secret could hide."""
     for piece in distinct(one.request for one in cassette.exchanges):
         _refuse(guard.leaks(piece.data))
+    joined = JoinedTexts()
     for exchange in cassette.exchanges:
         _refuse(guard.leaks(exchange.request.raw or b""))
         _refuse(guard.leaks(exchange.body))
-        if edit_pieces(exchange.body, guard.spans) not in {None, exchange.body}:
-            _refuse(["a key in the pieces of a stream"])
+        for _, text in joined.of(exchange):
+            _refuse(guard.leaks(text))
     for value in (cassette.header, cassette.claim, cassette.record):
         try:
             text = orjson.dumps(value)

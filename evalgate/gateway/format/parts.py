@@ -9,15 +9,13 @@ from __future__ import annotations
 
 import base64
 import binascii
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
+from evalgate.core.continuation import continuation_of
 from evalgate.core.json import Json, JsonObject
 from evalgate.core.request import Member, Piece, StoredRequest
 from evalgate.gateway.format.lines import join_lines, join_piece, split_lines, split_piece
 from evalgate.gateway.reading import needed_list, needed_object
-
-#: How many earlier requests are tried; side requests (titles, summaries) stand between turns.
-_LOOK_BACK = 4
 
 
 class PartsWriter:
@@ -31,30 +29,27 @@ class PartsWriter:
 
     def add(self, request: StoredRequest) -> JsonObject:
         """Return the entry of the next request."""
-        earlier = self._earlier
-        self._earlier = [*earlier, request]
-        if request.raw is not None:
-            return _dump_raw(request.raw)
-        base = _nearest(request, earlier)
-        old: Mapping[str, Member] = {} if base is None else earlier[base].members
-        members: dict[str, Json] = {
-            name: self._told(name, member, old.get(name))
-            for name, member in sorted(request.members.items())
-            if member != old.get(name)
+        entry = _dump_raw(request.raw) if request.raw is not None else self._entry(request)
+        self._earlier.append(request)
+        return entry
+
+    def _entry(self, request: StoredRequest) -> JsonObject:
+        told = continuation_of(request, self._earlier)
+        members = {
+            name: self._told(name, member, told.kept.get(name, 0))
+            for name, member in told.added.items()
         }
-        gone: list[Json] = [*sorted(old.keys() - request.members.keys())]
         return {
-            **({} if base is None else {"continues": base}),
-            **({"without": gone} if gone else {}),
+            **({} if told.base is None else {"continues": told.base}),
+            **({"without": [*told.without]} if told.without else {}),
             "members": members,
         }
 
-    def _told(self, name: str, member: Member, old: Member | None) -> Json:
-        if isinstance(member, Piece):
-            return self._number(name, member)
-        kept = _prefix(member, old) if isinstance(old, tuple) else 0
-        added: list[Json] = [self._number(name, piece) for piece in member[kept:]]
-        return {"add": added, **({"keep": kept} if kept else {})}
+    def _told(self, name: str, added: Member, kept: int) -> Json:
+        if isinstance(added, Piece):
+            return self._number(name, added)
+        numbers: list[Json] = [self._number(name, piece) for piece in added]
+        return {"add": numbers, **({"keep": kept} if kept else {})}
 
     def _number(self, name: str, piece: Piece) -> int:
         known = self._numbers.get((name, piece.digest))
@@ -125,27 +120,3 @@ def _index(value: Json) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 0:
         raise TypeError("a number is missing")
     return value
-
-
-def _nearest(request: StoredRequest, earlier: Sequence[StoredRequest]) -> int | None:
-    best, most = None, 0
-    for index in range(len(earlier) - 1, max(-1, len(earlier) - 1 - _LOOK_BACK), -1):
-        old = earlier[index].members
-        shared = sum(_shared(member, old.get(name)) for name, member in request.members.items())
-        if shared > most:
-            best, most = index, shared
-    return best
-
-
-def _shared(new: Member, old: Member | None) -> int:
-    if isinstance(new, Piece):
-        return len(new.data) if new == old else 0
-    if not isinstance(old, tuple):
-        return 0
-    return sum(len(piece.data) for piece in new[: _prefix(new, old)])
-
-
-def _prefix(new: Sequence[Piece], old: Sequence[Piece]) -> int:
-    pairs = zip(new, old, strict=False)
-    differing = (n for n, (one, other) in enumerate(pairs) if one is not other and one != other)
-    return next(differing, min(len(new), len(old)))

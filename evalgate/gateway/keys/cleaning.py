@@ -5,10 +5,13 @@ A conversation repeats its pieces, so each distinct one is cleaned once.
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Final
 
+from evalgate.core.json import Json
 from evalgate.core.places import replace_places
 from evalgate.core.redaction import Redactor
 from evalgate.core.request import Piece
@@ -17,16 +20,27 @@ from evalgate.core.scrubs import (
     SECRETS_HIT,
     Scrub,
     rules_of,
-    scrub_text,
-    scrub_value,
     usual_scrubs,
 )
 from evalgate.gateway.keys.canonical import decode_exactly, encode
+from evalgate.gateway.keys.scrubbing import scrub_text, scrub_value
+from evalgate.gateway.streams.blocks import edit_blocks, may_have_blocks
 
 USUAL: Final = usual_scrubs()
 
-#: Beyond so many bytes the memory of pieces is emptied: it spares work, and holds nothing else.
+#: Beyond so many bytes the memories of pieces are emptied: they spare work, and hold nothing else.
 _MOST_HELD: Final = 64 << 20
+
+
+@dataclass(slots=True)
+class _Memory:
+    """Pieces by dialect and canonical JSON, each with what it took; ``size`` counts bytes.
+
+    Written by the thread of the gateway alone.
+    """
+
+    known: dict[tuple[str, bytes], tuple[Piece, Counter[str]]] = field(default_factory=dict)
+    size: int = 0
 
 
 class Pieces:
@@ -34,19 +48,18 @@ class Pieces:
 
     def __init__(self) -> None:
         """Begin with none."""
-        self._known: dict[Hashable, dict[tuple[str, bytes], tuple[Piece, Counter[str]]]] = {}
-        self._held = 0
+        self._lock = threading.Lock()
+        self._memories: dict[Hashable, _Memory] = {}
 
-    def alike(self, *said: Hashable) -> dict[tuple[str, bytes], tuple[Piece, Counter[str]]]:
-        """Return the memory of those who clean alike; what each piece took is kept beside it."""
-        if self._held > _MOST_HELD:
-            self._known.clear()
-            self._held = 0
-        return self._known.setdefault(said, {})
+    def alike(self, *said: Hashable) -> _Memory:
+        """Return the memory of those who clean alike; trials ask, each in a thread of its own.
 
-    def hold(self, size: int) -> None:
-        """Count what is held, so that it never grows without an end."""
-        self._held += size
+        When too much is held all of it is forgotten, but for what trials under way still use.
+        """
+        with self._lock:
+            if sum(memory.size for memory in self._memories.values()) > _MOST_HELD:
+                self._memories.clear()
+            return self._memories.setdefault(said, _Memory())
 
 
 class Cleaner:
@@ -68,27 +81,36 @@ class Cleaner:
         self._rules: dict[str, list[tuple[Scrub, tuple[bytes, ...]]]] = {}
         self._own: dict[tuple[str, bytes], Piece] = {}
         self._texts: dict[str, str] = {}
-        self._pieces = pieces or Pieces()
-        self._shared = self._pieces.alike(
+        self._shared = (pieces or Pieces()).alike(
             redactor.known, tuple(sorted(places.items())), self._scrubs
         )
 
     def piece(self, data: bytes, dialect: str) -> Piece:
-        """Return the stored form of a value given as canonical JSON."""
+        """Return the stored form of a value given as canonical JSON.
+
+        UsageError when a rule of the project's own does not come to an end.
+        """
         own = self._own.get((dialect, data))
         if own is not None:
             return own
-        known = self._shared.get((dialect, data))
+        known = self._shared.known.get((dialect, data))
         if known is None:
             hits: Counter[str] = Counter()
             clean = self._cleaned(data, dialect, hits)
             # One object where nothing was replaced: it is held as often as it is said.
             known = Piece.of(data if clean == data else clean), hits
-            self._shared[dialect, data] = known
-            self._pieces.hold(len(data) + len(clean))
+            self._shared.known[dialect, data] = known
+            self._shared.size += len(data) + len(clean)
         self.hits += known[1]
         self._own[dialect, data] = known[0]
         return known[0]
+
+    def setting(self, data: bytes) -> Piece:
+        """Return the stored form of a value that is no text said to the model: never scrubbed."""
+        known = self._own.get(("", data))
+        if known is None:
+            known = self._own["", data] = Piece.of(self._replaced(data, self.hits))
+        return known
 
     def know(self, piece: Piece, dialect: str) -> None:
         """Take a recorded piece for clean: who says the same, byte for byte, says that piece."""
@@ -111,8 +133,13 @@ class Cleaner:
             known = self._texts[text] = data.decode("utf-8", "surrogatepass")
         return known
 
+    def clean_blocks(self, items: list[Json]) -> None:
+        """Take out, in place, the secrets that are cut over items side by side, as of a prompt."""
+        if sum(isinstance(item, dict) and "text" in item for item in items) > 1:
+            self.hits[SECRETS_HIT] += edit_blocks(items, self._redactor.spans)
+
     def _cleaned(self, data: bytes, dialect: str, hits: Counter[str]) -> bytes:
-        clean = self._replaced(data, hits)
+        clean = self._joined(self._replaced(data, hits), hits)
         rules = self._rules_for(clean, dialect)
         if clean == data and not rules:
             return data
@@ -121,6 +148,17 @@ class Cleaner:
             # Two members had names that only a secret or a path told apart.
             return encode(clean.decode("utf-8", "backslashreplace"))
         return encode(scrub_value(value, rules, hits) if rules else value)
+
+    def _joined(self, data: bytes, hits: Counter[str]) -> bytes:
+        """Return JSON without secrets that are cut over blocks of text."""
+        if not may_have_blocks(data):
+            return data
+        exact, value = decode_exactly(data)
+        found = edit_blocks(value, self._redactor.spans) if exact else 0
+        if not found:
+            return data
+        hits[SECRETS_HIT] += found
+        return encode(value)
 
     def _rules_for(self, data: bytes, dialect: str) -> list[Scrub]:
         if dialect not in self._rules:

@@ -50,7 +50,7 @@ class _Split:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Ending:
+class Tail:
     """How a body ends: ``after`` its conversation, whose ``last`` item is given as compact JSON."""
 
     name: str
@@ -100,12 +100,12 @@ class Conversations:
             _split(old.where, old.name, growth.body[:end], old.after, request.members, growth.last)
         )
 
-    def note(self, where: Where, body: bytes, ending: Ending, request: StoredRequest) -> None:
+    def note(self, where: Where, body: bytes, tail: Tail, request: StoredRequest) -> None:
         """Keep a body that continued none; the second of its kind starts a conversation."""
-        if ending.name not in request.members:
+        if tail.name not in request.members:
             return
-        end = len(body) - len(ending.after)
-        split = _split(where, ending.name, body[:end], ending.after, request.members, ending.last)
+        end = len(body) - len(tail.after)
+        split = _split(where, tail.name, body[:end], tail.after, request.members, tail.last)
         grown = next(
             (o for o in self._seen if o.where == where and body.startswith(o.before)), None
         )
@@ -116,7 +116,7 @@ class Conversations:
             self._growing.append(split)
 
 
-def ending_of(body: bytes, value: Mapping[str, Json], name: str) -> Ending | None:
+def tail_of(body: bytes, value: Mapping[str, Json], name: str) -> Tail | None:
     """Return how a body ends, from the last item of its conversation ``name``.
 
     ``value`` is the parsed body, its members in their order. None when the conversation is no
@@ -130,11 +130,11 @@ def ending_of(body: bytes, value: Mapping[str, Json], name: str) -> Ending | Non
     last = orjson.dumps(said[-1]) if said else b""
     compact = b"]" + (b"," + orjson.dumps(later)[1:] if later else b"}")
     if body.endswith(compact):
-        return Ending(name=name, after=compact, last=last)
+        return Tail(name=name, after=compact, last=last)
     spaced = b"]" + (b", " + json.dumps(later).encode()[1:] if later else b"}")
     if not body.endswith(spaced):
         return None
-    return Ending(name=name, after=spaced, last=last)
+    return Tail(name=name, after=spaced, last=last)
 
 
 def _split(

@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Final
 from urllib.parse import urlencode
 
@@ -20,7 +21,7 @@ from evalgate.gateway.dialects.dialect import Dialect
 from evalgate.gateway.dialects.table import DIALECTS
 from evalgate.gateway.keys.canonical import decode_exactly, encode
 from evalgate.gateway.keys.cleaning import Cleaner
-from evalgate.gateway.keys.conversation import Conversations, ending_of
+from evalgate.gateway.keys.conversation import Conversations, tail_of
 
 #: The version of the key's making; part of every key.
 FORMAT: Final = 2
@@ -89,9 +90,12 @@ class Keying:
         body: bytes,
         *,
         headers: Mapping[str, str] | None = None,
-        query: Mapping[str, str] | None = None,
+        query: Iterable[tuple[str, str]] = (),
     ) -> Keyed:
-        """Return a request in its stored form, with its key; ``path`` is the API's own."""
+        """Return a request in its stored form, with its key; ``path`` is the API's own.
+
+        ``query`` has its members in their order, repeated ones as often as they were sent.
+        """
         kept = dialect.headers | dialect.noted
         asked = {
             name.lower(): self.cleaner.text(value)
@@ -99,7 +103,7 @@ class Keying:
             if name.lower() in kept
         }
         plain = self.cleaner.text(path)
-        said = self.cleaner.text(_query(query or {}))
+        said = self.cleaner.text(_query(query))
         request = self._stored(dialect, path, body)
         return Keyed(
             dialect=dialect.name,
@@ -126,10 +130,10 @@ class Keying:
         exact, value = decode_exactly(body)
         if not exact or not isinstance(value, dict):
             return StoredRequest(raw=self.cleaner.raw(body, dialect.name))
-        ending = ending_of(body, value, name)
+        tail = tail_of(body, value, name)
         request = stored(dialect, value, self.cleaner)
-        if ending is not None:
-            self._conversations.note(where, body, ending, request)
+        if tail is not None:
+            self._conversations.note(where, body, tail, request)
         return request
 
 
@@ -144,10 +148,22 @@ def stored(dialect: Dialect, value: dict[str, Json], cleaner: Cleaner) -> Stored
             # Two names that only a secret told apart: nothing of the body may be lost.
             return StoredRequest(raw=cleaner.raw(encode(value), dialect.name))
         if isinstance(inner, list):
+            if name != dialect.conversation:
+                cleaner.clean_blocks(inner)
             members[plain] = tuple(cleaner.piece(encode(item), dialect.name) for item in inner)
+        elif _is_setting(dialect, name, inner):
+            members[plain] = cleaner.setting(encode(inner))
         else:
             members[plain] = cleaner.piece(encode(inner), dialect.name)
     return StoredRequest(members=members)
+
+
+def _is_setting(dialect: Dialect, name: str, value: Json) -> bool:
+    """Tell a model's id, or a parameter in a word, from text that is said to the model."""
+    if not isinstance(value, str):
+        return False
+    known = not dialect.is_unknown and dialect.part_of(name) == "parameters"
+    return known or name == "model"
 
 
 def remove(value: Json, path: Sequence[str]) -> None:
@@ -195,10 +211,12 @@ def key_again(exchange: Exchange) -> str:
     )
 
 
-def without_keys(query: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """Return the members of a query, without what could hold a key."""
-    return {name: value for name, value in query if "key" not in name.lower()}
+def without_keys(query: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """Return the members of a query in their order, without what could hold a key."""
+    return [(name, value) for name, value in query if "key" not in name.lower()]
 
 
-def _query(query: Mapping[str, str]) -> str:
-    return urlencode(sorted((n, v) for n, v in query.items() if n not in _QUERY_DROPS))
+def _query(query: Iterable[tuple[str, str]]) -> str:
+    """Return a query by name; what is said twice keeps its order, which can mean something."""
+    said = ((name, value) for name, value in query if name not in _QUERY_DROPS)
+    return urlencode(sorted(said, key=itemgetter(0)))

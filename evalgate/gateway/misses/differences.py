@@ -8,14 +8,12 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from evalgate.core.exchange import Exchange
-from evalgate.core.json import Json
 from evalgate.core.request import Member, Piece
 from evalgate.core.worddiff import common_prefix
 from evalgate.gateway.dialects.dialect import Dialect
 from evalgate.gateway.dialects.table import DIALECTS
 from evalgate.gateway.keys.matching import Keyed
-from evalgate.gateway.reading import parse, text
-from evalgate.gateway.witness.tooling import tool_name
+from evalgate.gateway.reading import parse
 
 #: A value in the line of a difference is no longer than this.
 SHOWN: Final = 120
@@ -23,8 +21,6 @@ SHOWN: Final = 120
 _LEAD: Final = 30
 _DEEPEST: Final = 100
 _ABSENT: Final = object()
-_SYSTEM_ROLES: Final = frozenset({"system", "developer"})
-_MORE_TOOLS: Final = "additional_tools"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -66,7 +62,7 @@ def parts_of(request: Keyed) -> set[str]:
         leading = member if isinstance(member, tuple) and name == dialect.conversation else ()
         values = (parse(piece.data) for piece in leading)
         for value in values:
-            inner = _part_of_item(part, value)
+            inner = dialect.part_of_item(value)
             found.add(inner)
             if inner == part:
                 break
@@ -98,9 +94,10 @@ def _member(
 ) -> Iterator[Difference]:
     part = dialect.part_of(name)
     if isinstance(old, tuple) and isinstance(new, tuple):
-        named = (_by_name(old), _by_name(new)) if part == "tools" and old != new else ({}, {})
-        if all(named):
-            yield from _tools(name, *named)
+        named = part == "tools" and old != new
+        before, after = (_by_name(dialect, one) if named else {} for one in (old, new))
+        if before and after:
+            yield from _tools(name, before, after)
         else:
             yield from _items(dialect, name, old, new)
     elif isinstance(old, Piece) and isinstance(new, Piece):
@@ -118,7 +115,7 @@ def _items(
     talk = name == dialect.conversation
     for index, (left, right) in enumerate(zip(old, new, strict=False)):
         if not same(left, right):
-            inner = _part_of_item(part, parse(right.data)) if talk else part
+            inner = dialect.part_of_item(parse(right.data)) if talk else part
             for found in _piece(f"{name}[{index}]", inner, left, right):
                 yield replace(found, item=index if talk else None)
     if len(old) != len(new):
@@ -132,9 +129,9 @@ def _items(
         )
 
 
-def _by_name(tools: Sequence[Piece]) -> dict[str, tuple[int, Piece]]:
+def _by_name(dialect: Dialect, tools: Sequence[Piece]) -> dict[str, tuple[int, Piece]]:
     """Return the tools by name, with their places; empty when a name is missing or used twice."""
-    named = {tool_name(parse(piece.data)): (n, piece) for n, piece in enumerate(tools)}
+    named = {dialect.tool_name(parse(piece.data)): (n, piece) for n, piece in enumerate(tools)}
     return named if len(named) == len(tools) and "" not in named else {}
 
 
@@ -205,13 +202,6 @@ def _leaf(path: str, part: str, old: object, new: object) -> Difference:
     start = max(0, common_prefix(left, right) - _LEAD)
     line = f"{path}: recorded {_shortened(left, start)}, now {_shortened(right, start)}"
     return Difference(path=path, part=part, line=line, old=_written(old), new=_written(new))
-
-
-def _part_of_item(part: str, item: Json) -> str:
-    """Return the part of an item of the conversation: some APIs keep prompt and tools there."""
-    if text(item, "type") == _MORE_TOOLS:
-        return "tools"
-    return "system" if text(item, "role") in _SYSTEM_ROLES else part
 
 
 def _value(member: Member | None) -> object:

@@ -14,7 +14,7 @@ from evalgate.gateway.dialects.dialect import ToolResult
 from evalgate.gateway.dialects.table import DIALECTS
 from evalgate.gateway.keys.matching import Keyed
 from evalgate.gateway.misses.differences import Difference, differences, parts_of, same
-from evalgate.gateway.reading import parse, text
+from evalgate.gateway.reading import parse
 
 _MOST: Final = 8
 
@@ -31,7 +31,6 @@ _KINDS: Final = {
     "parameters": "the parameters differ",
     "body": "the body differs",
 }
-_SPOKEN: Final = frozenset({"assistant", "model"})
 
 
 def explain(request: Keyed, recorded: Sequence[Exchange], played: AbstractSet[int]) -> Miss:
@@ -110,7 +109,7 @@ def _kind(first: Difference, request: Keyed, recorded: Sequence[Exchange], neare
         before = recorded[max(0, nearest - _LOOK_BACK) : nearest]
         tools = dict.fromkeys(f'"{tool}"' for call in calls if (tool := _called(call, before)))
         return f"the output of a tool differs{': ' if tools else ''}{', '.join(tools)}"
-    spoken = text(parse(now.data), "role") in _SPOKEN
+    spoken = DIALECTS[request.dialect].is_spoken(parse(now.data))
     return "what the model said comes back changed" if spoken else "a message differs"
 
 

@@ -10,12 +10,13 @@ import orjson
 
 from evalgate.core.json import Json
 from evalgate.core.redaction import Span
-from evalgate.gateway.reading import member
+from evalgate.gateway.streams.blocks import Find, cut, edit_blocks
 
 _Path: TypeAlias = tuple[str | int, ...]
 
-#: What is looked for in a text: where it stands, in order, and what takes its place.
-Find: TypeAlias = Callable[[str], Sequence[Span]]
+#: What the pieces of a text have in common, by an event and the path of a string in it; None for
+#: a text that is whole.
+Strand: TypeAlias = Callable[[Json, _Path], tuple[str, ...] | None]
 
 #: The members of an event that tell which text its ``delta`` goes on with.
 _PLACE: Final = ("type", "index", "item_id", "output_index", "content_index", "summary_index")
@@ -44,7 +45,7 @@ class _Run:
     places: list[tuple[Link, _Path]] = field(default_factory=list)
 
 
-def edit_links(links: Sequence[Link], find: Find) -> bytes:
+def edit_links(links: Sequence[Link], find: Find, strand: Strand) -> bytes:
     """Return the bytes of a reply, edited: ``find`` sees texts that are cut into pieces joined.
 
     A replacement goes into the piece where its span begins. Only links that change are
@@ -57,12 +58,16 @@ def edit_links(links: Sequence[Link], find: Find) -> bytes:
             continue
         lead = _lead(link.value)
         for path, text in _strings(link.value):
-            run = runs.setdefault(_name(link.value, path, lead), _Run())
+            run = runs.setdefault(_name(link.value, path, lead, strand), _Run())
             run.pieces.append(text)
             run.places.append((link, path))
     for run in runs.values():
         _edit_run(run, find(run.between.join(run.pieces)))
-    return b"".join(_written(link) if link.edited else link.raw for link in links)
+    for run in _rows(runs):
+        _edit_run(run, find("".join(run.pieces)))
+    for link in links:
+        link.edited = edit_blocks(link.value, find) > 0 or link.edited
+    return b"".join(written(link) if link.edited else link.raw for link in links)
 
 
 def _strings(event: Json) -> Iterator[tuple[_Path, str]]:
@@ -84,19 +89,27 @@ def _lead(event: Json) -> _Path:
     return tuple(str(known.get(name)) for name in _PLACE)
 
 
-def _name(event: Json, path: _Path, lead: _Path) -> _Path:
+def _name(event: Json, path: _Path, lead: _Path, strand: Strand) -> _Path:
     """Return what the pieces of one text have in common; nothing for a text that is whole.
 
     For a delta that is the path with each ``index`` member in place of the position in a list,
-    so that parallel tool calls stay apart. One API sends its answer in pieces of the same form
-    as a whole one: there the thoughts stay apart from the answer.
+    so that parallel tool calls stay apart; ``strand`` knows streams of another kind.
     """
     if "delta" in path:
         return (*lead, *_steps(event, path))
-    if path[0] == "candidates" and path[-3::2] == ("parts", "text"):
-        thought = member(event, *path[:-1], "thought") is True
-        return (*_steps(event, path[:2]), str(thought))
-    return ()
+    return strand(event, path) or ()
+
+
+def _rows(runs: Mapping[_Path, _Run]) -> Iterator[_Run]:
+    """Yield the texts of two blocks or more, block after block, as they stand by now."""
+    rows: dict[str, list[_Run]] = {}
+    for name, run in runs.items():
+        if name and (name[-1] == "text" or name[0] == "response.output_text.delta"):
+            rows.setdefault(str(name[0]), []).append(run)
+    for row in rows.values():
+        if len(row) > 1:
+            places = [place for run in row for place in run.places]
+            yield _Run(pieces=[str(_at(link.value, path)) for link, path in places], places=places)
 
 
 def _steps(event: Any, path: _Path) -> Iterator[str]:
@@ -114,26 +127,18 @@ def _edit_run(run: _Run, spans: Sequence[Span]) -> None:
     start = 0
     for piece, (link, path) in zip(run.pieces, run.places, strict=True):
         end = start + len(piece)
-        edited = _cut(piece, start, spans)
+        edited = cut(piece, start, spans)
         if edited != piece:
             _put(link.value, path, edited)
             link.edited = True
         start = end + len(run.between)
 
 
-def _cut(piece: str, start: int, spans: Sequence[Span]) -> str:
-    """Return a piece that begins at ``start`` of the joined text, edited."""
-    end = start + len(piece)
-    written: list[str] = []
-    position = start
-    for span in spans:
-        if span.end <= start or span.start >= end:
-            continue
-        written.append(piece[position - start : max(span.start, start) - start])
-        if span.start >= start:
-            written.append(span.text)
-        position = min(span.end, end)
-    return "".join([*written, piece[position - start :]])
+def _at(value: Any, path: _Path) -> Json:
+    for step in path:
+        value = value[step]
+    found: Json = value
+    return found
 
 
 def _put(value: Json, path: tuple[str | int, ...], text: str) -> None:
@@ -143,7 +148,8 @@ def _put(value: Json, path: tuple[str | int, ...], text: str) -> None:
     target[path[-1]] = text  # type: ignore[index]
 
 
-def _written(link: Link) -> bytes:
+def written(link: Link) -> bytes:
+    """Return the bytes of a link whose value was edited."""
     try:
         return link.before + orjson.dumps(link.value) + link.after
     except orjson.JSONEncodeError:

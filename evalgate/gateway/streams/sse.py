@@ -7,14 +7,16 @@ from collections.abc import Iterator
 
 from evalgate.core.json import Json
 from evalgate.gateway.reading import parse
-from evalgate.gateway.streams.joining import Find, Link, edit_links
+from evalgate.gateway.streams.blocks import Find
+from evalgate.gateway.streams.joining import Link, Strand, edit_links
 
+_START = re.compile(rb"(?:\xef\xbb\xbf)?\s*(?:data|event|id|retry)?:")
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n|$)")
 
 
 def is_stream(body: bytes) -> bool:
-    """Tell events from JSON by the first character, whatever the headers claim."""
-    return body.lstrip()[:1] not in {b"{", b"[", b""}
+    """Tell events by the field or comment they begin with, whatever the headers claim."""
+    return _START.match(body) is not None
 
 
 def read_events(body: bytes) -> list[Json]:
@@ -42,13 +44,13 @@ def _data(body: bytes) -> Iterator[bytes]:
         yield b"\n".join(data)
 
 
-def edit_stream(body: bytes, find: Find) -> bytes:
+def edit_stream(body: bytes, find: Find, strand: Strand) -> bytes:
     """Edit the strings of events: ``find`` sees texts that are cut into deltas joined.
 
     A replacement goes into the piece where its span begins. Only events that change are
     written anew; all other bytes stay as they are.
     """
-    return edit_links([_link(match.group()) for match in _LINE.finditer(body)], find)
+    return edit_links([_link(match.group()) for match in _LINE.finditer(body)], find, strand)
 
 
 def _link(line: bytes) -> Link:

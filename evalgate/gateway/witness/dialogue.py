@@ -13,11 +13,9 @@ from dataclasses import dataclass
 from typing import Final
 
 from evalgate.core.json import Json
-from evalgate.gateway.dialects.dialect import Asked
+from evalgate.gateway.dialects.dialect import Asked, Dialect
 from evalgate.gateway.reading import member
 
-#: The members of a message, or of a part of one, in which its text stands.
-_TEXTS: Final = ("text", "content", "parts")
 _DEEPEST: Final = 16
 
 
@@ -37,15 +35,15 @@ class Dialogues:
         """Know none."""
         self._marks: list[_Mark] = []
 
-    def join(self, asked: Asked) -> int:
+    def join(self, asked: Asked, dialect: Dialect) -> int:
         """Return the number of the conversation that a request belongs to."""
         tools = bool(asked.parts.get("tools"))
-        system = spoken(asked.parts.get("system"))
+        system = spoken(asked.parts.get("system"), dialect)
         lines = frozenset(line.strip() for line in system.splitlines() if line.strip())
         for number, mark in enumerate(self._marks):
             if mark.tools == tools and _alike(mark.lines, lines):
                 return number
-        size = len(system) + len(spoken(asked.parts.get("messages")))
+        size = len(system) + len(spoken(asked.parts.get("messages"), dialect))
         self._marks.append(_Mark(tools=tools, lines=lines, size=size))
         return len(self._marks) - 1
 
@@ -64,16 +62,16 @@ class Dialogues:
         return max(joined, key=lambda number: (joined.count(number), self._marks[number].size))
 
 
-def spoken(value: Json, *, deepest: int = _DEEPEST) -> str:
-    """Return the text of messages in any dialect's shape, one line or more for each piece."""
+def spoken(value: Json, dialect: Dialect, *, deepest: int = _DEEPEST) -> str:
+    """Return the text of messages, one line or more for each piece."""
     if isinstance(value, str):
         return value
     if not deepest:
         return ""
     if isinstance(value, list):
-        return "\n".join(filter(None, (spoken(one, deepest=deepest - 1) for one in value)))
-    found = (inner for name in _TEXTS if (inner := member(value, name)) is not None)
-    return spoken(next(found, ""), deepest=deepest - 1)
+        return "\n".join(filter(None, (spoken(one, dialect, deepest=deepest - 1) for one in value)))
+    found = (inner for name in dialect.texts if (inner := member(value, name)) is not None)
+    return spoken(next(found, ""), dialect, deepest=deepest - 1)
 
 
 def _alike(one: frozenset[str], other: frozenset[str]) -> bool:

@@ -8,9 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from evalgate.core.exchange import Exchange
 from evalgate.core.trajectory import Opening, Step, ToolCall, Trajectory
-from evalgate.gateway.dialects.dialect import Asked, Reply, ToolResult
+from evalgate.gateway.dialects.dialect import Asked, Dialect, Reply, ToolResult
 from evalgate.gateway.witness.dialogue import Dialogues, spoken
-from evalgate.gateway.witness.tooling import tool_definitions
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -18,6 +17,7 @@ class Turn:
     """An exchange with a model, read; ``good`` when the reply came whole and without an error."""
 
     exchange: Exchange
+    dialect: Dialect
     asked: Asked
     reply: Reply
     good: bool
@@ -53,10 +53,10 @@ def trajectory_of(turns: Iterable[Turn]) -> Trajectory:
     """
     course = _Course()
     for turn in turns:
-        conversation = course.dialogues.join(turn.asked)
+        conversation = course.dialogues.join(turn.asked, turn.dialect)
         _close(course, conversation, turn)
         if turn.good:
-            course.openings.setdefault(conversation, _opening(turn.asked))
+            course.openings.setdefault(conversation, _opening(turn))
             _go_on(course, conversation, turn)
     joined = [step.conversation for step in course.steps]
     main = course.dialogues.main(joined)
@@ -130,11 +130,12 @@ def _answer(
         )
 
 
-def _opening(asked: Asked) -> Opening:
+def _opening(turn: Turn) -> Opening:
+    parts, dialect = turn.asked.parts, turn.dialect
     return Opening(
-        system=spoken(asked.parts.get("system")),
-        prompt=spoken(asked.parts.get("messages")),
-        tools=tool_definitions(asked.parts.get("tools")),
+        system=spoken(parts.get("system"), dialect),
+        prompt=spoken(parts.get("messages"), dialect),
+        tools=dialect.tools(parts.get("tools")),
     )
 
 

@@ -52,7 +52,13 @@ def witness_of(
     return Witness(
         exchanges=tuple(exchanges),
         trajectory=trajectory_of(
-            Turn(exchange=one, asked=_asked(one), reply=reply, good=succeeded(one, reply))
+            Turn(
+                exchange=one,
+                dialect=_dialect(one),
+                asked=_asked(one),
+                reply=reply,
+                good=succeeded(one, reply),
+            )
             for one, reply in replies
         ),
         usage=sum((_usage(one, reply) for one, reply in replies), NO_USAGE),

@@ -12,6 +12,7 @@ from evalgate.commands.cassettes.leaks import Leak, scan_file
 from evalgate.core.exchange import Exchange
 from evalgate.core.redaction import Redactor
 from evalgate.core.request import Piece, StoredRequest
+from evalgate.errors import UsageError
 from evalgate.gateway.cassette import CassetteFile, dump_cassette
 from evalgate.gateway.keys.canonical import encode
 
@@ -80,6 +81,32 @@ def test_a_secret_cut_into_the_pieces_of_a_stream_is_found():
     body = stream("it is ", KEY[:5], KEY[5:9], KEY[9:], " there")
     assert KEY.encode() not in body
     assert scanned(stored(exchange(body=body))) == [(0, "reply", "SOME_KEY", "joined")]
+
+
+@pytest.mark.parametrize("end", ["]", ""])
+def test_a_secret_cut_into_the_items_of_an_array_is_found(end):
+    """As it comes of an API that streams one array, whole or broken off; as it is sealed."""
+    items = [
+        {"candidates": [{"content": {"parts": [{"text": half}]}}]} for half in (KEY[:9], KEY[9:])
+    ]
+    body = (json.dumps(items)[:-1] + end).encode()
+    data = stored(replace(exchange(body=body), dialect="gemini", path="/v1beta/models/m:x"))
+    assert (0, "reply", "SOME_KEY", "joined") in scanned(data)
+    sealed = CassetteFile(header={}, exchanges=(exchange(body=body),), claim={}, record={})
+    with pytest.raises(UsageError, match="would hold a secret: SOME_KEY"):
+        dump_cassette(sealed, redactor=Redactor({"SOME_KEY": KEY}))
+
+
+def test_a_secret_cut_over_blocks_is_found():
+    """Of a prompt, of a message, of a whole reply, and of a file of any other kind."""
+    blocks = [{"type": "text", "text": half} for half in (KEY[:9], KEY[9:])]
+    asked = request(model="m", system=blocks, messages=[{"role": "user", "content": blocks}])
+    one = replace(exchange(), request=asked, dialect="anthropic", path="/v1/messages")
+    one = replace(one, body=json.dumps({"content": blocks}).encode())
+    places = {path for _, path, _, form in scanned(stored(one)) if form == "joined"}
+    assert places == {"request.system", "request.messages[0]", "reply"}
+    other = json.dumps({"content": blocks}).encode()
+    assert scanned(other, cassette=False) == [(None, "", "SOME_KEY", "joined")]
 
 
 @pytest.mark.parametrize("offset", [0, 1, 2])

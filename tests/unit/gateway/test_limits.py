@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import threading
 from contextlib import ExitStack
 
@@ -13,7 +14,7 @@ from evalgate.core.exchange import Ending
 from evalgate.core.limits import Allowance, Tally
 from evalgate.core.pricing import FREE, Price
 from evalgate.errors import UsageError
-from evalgate.gateway.limits import Account, Spending, cost_of
+from evalgate.gateway.limits import Account, Spending, TopUp, cost_of
 
 #: A reply of the scripted model has 10 tokens in and 5 out: 10 + 25 millionths of a dollar.
 PRICE = Price(input=1.0, output=5.0)
@@ -139,6 +140,64 @@ def test_an_endpoint_we_know_nothing_of_has_an_unknown_cost(wire):
         assert wire.post(route, wire.asked()).status == 400
     with wire.live() as route:
         assert [wire.post(route, body, "/v1/embeddings").status for _ in range(2)] == [200, 200]
+
+
+USED = {"prompt_tokens": 10, "completion_tokens": 5}
+
+
+@pytest.mark.parametrize(
+    ("path", "body", "reply", "cost"),
+    [
+        ("/v1/messages", {"model": "m"}, {"usage": {}}, None),
+        ("/v1/chat/completions", {"model": "m"}, {"usage": USED}, COST),
+        ("/v1/chat/completions", {"model": "n"}, {"usage": {}}, 0.0),
+        ("/v1/messages/count_tokens", {"model": "m"}, {"input_tokens": 9}, 0.0),
+        ("/v1/embeddings", {"model": "m"}, {"usage": {**USED, "total_tokens": 15}}, COST),
+        ("/v1/embeddings", {"model": "n"}, {"data": []}, 0.0),
+        ("/v1/embeddings", {"model": "m"}, {"data": []}, None),
+        ("/v1/files", {"purpose": "batch"}, {"id": "f"}, None),
+    ],
+)
+def test_what_the_limit_counts_is_what_the_trial_cost(wire, path, body, reply, cost):
+    """Turn or not: one answer to what an exchange cost, at the wire and from a recording."""
+    wire.scripted.say(json.dumps(reply).encode())
+    with wire.live(allowed=Allowance(usd=1.0), prices=PRICES) as route:
+        assert wire.post(route, body, path).status == 200
+        used = route.meter.used.usd
+        more = wire.post(route, {"model": "m"})
+        tape = wire.sealed(route)
+    assert used == (None if cost is None else pytest.approx(cost))
+    assert cost_of(tape.exchanges[:1], PRICES) == used
+    assert (more.status == 400) is (cost is None), "what nobody knows fires the limit"
+
+
+def test_a_request_that_names_no_model_has_the_price_that_all_have(wire):
+    """It goes to the only place there is; where everything is free, it is free."""
+    wire.scripted.say(b'{"tokens": [1]}')
+    prices = {"m": FREE, "n": FREE}
+    with wire.live(allowed=Allowance(usd=1.0), prices=prices) as route:
+        assert wire.post(route, {"content": "x"}, "/tokenize").status == 200
+        assert route.meter.used.usd == 0.0
+        tape = wire.sealed(route)
+    assert cost_of(tape.exchanges, prices) == 0.0
+    assert cost_of(tape.exchanges, {"m": PRICE}) is None
+    assert cost_of(tape.exchanges, PRICES) is None
+
+
+def test_a_run_asks_no_more_beyond_its_recordings_than_it_may():
+    """Also when trials ask from threads of their own; what was asked before counts."""
+    bound = TopUp(50)
+    bound.used_before(10)
+    taken: list[bool] = []
+    threads = [
+        threading.Thread(target=lambda: taken.extend(bound.take() for _ in range(20)))
+        for _ in range(4)
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert (sum(taken), bound.used) == (40, 50)
 
 
 def test_a_reply_that_broke_off_is_counted_as_unknown(wire):

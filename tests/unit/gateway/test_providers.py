@@ -11,7 +11,14 @@ from evalgate.core.files import File, FileMode
 from evalgate.core.models import ModelSpec
 from evalgate.core.redaction import Redactor
 from evalgate.errors import NotAvailableError, UsageError
-from evalgate.gateway.providers import Upstreams, key_variable, open_upstreams, resolve_upstream
+from evalgate.gateway.dialects.table import DIALECTS
+from evalgate.gateway.providers import (
+    Upstreams,
+    key_variable,
+    open_upstreams,
+    resolve_upstream,
+    secrets_of,
+)
 from evalgate.gateway.server import Mode, RouteSpec, open_gateway
 from evalgate.gateway.upstream import Upstream
 
@@ -53,6 +60,21 @@ def test_a_known_provider_brings_its_url_and_key(upstream, variable, header, dia
         resolve_upstream(model(upstream), {variable: ""})
 
 
+def test_every_key_of_a_model_is_a_secret_under_its_variable():
+    """Whatever the variable is called, and however the key looks; and what looks like a key."""
+    environ = {
+        "ANTHROPIC_API_KEY": "onlyletters",
+        "MINE": "alsoletters",
+        "OTHER": "ignored-0123456789",
+        "SITE_TOKEN": "abc-0123456789-def",
+        "USER_PASSWORD": "postgres",
+    }
+    models = [model("anthropic"), model("http://h", key_env="MINE"), model("openai")]
+    assert secrets_of(models, environ) == {
+        name: environ[name] for name in ("ANTHROPIC_API_KEY", "MINE", "SITE_TOKEN")
+    }
+
+
 @pytest.mark.parametrize("end", ["", "/", "/v1", "/v1/", "/v1beta"])
 def test_a_url_is_taken_with_or_without_its_version(end):
     """Clients disagree about what belongs to a base URL; the path of a version is added later."""
@@ -72,8 +94,8 @@ def test_a_dialect_decides_how_a_key_is_sent_to_a_url(dialect, header):
     """It also restricts what a URL is asked in."""
     found = resolve_upstream(model("http://h", dialect=dialect, key_env="K"), {"K": "v"})
     assert found.key_header == header
-    assert found.speaks("openai-responses") is (dialect == "")
-    assert found.speaks(dialect or "anthropic")
+    assert found.speaks(DIALECTS["openai-responses"]) is (dialect == "")
+    assert found.speaks(DIALECTS[dialect or "anthropic"])
 
 
 def test_an_unknown_upstream_is_refused():

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import json
+import random
 import threading
 import time
 from contextlib import ExitStack, contextmanager
+from dataclasses import asdict
 
 import aiohttp
 import pytest
@@ -100,7 +103,7 @@ def test_equal_requests_are_played_in_order_and_once(wire):
 
 
 def test_order_between_different_requests_is_free(wire):
-    """Parallel calls may come in another order; the witness keeps the order of arrival."""
+    """Parallel calls may come in another order; the witness keeps that of the recording."""
     wire.scripted.say(wire.message("one"))
     wire.scripted.say(wire.message("two"))
     with wire.live() as route:
@@ -109,7 +112,7 @@ def test_order_between_different_requests_is_free(wire):
     with wire.replay(tape) as route:
         assert wire.post(route, wire.asked("2")).body == two
         assert wire.post(route, wire.asked("1")).body == one
-        assert [exchange.body for exchange in route.witness().exchanges] == [two, one]
+        assert [exchange.body for exchange in route.witness().exchanges] == [one, two]
 
 
 def test_a_changed_system_prompt_is_a_miss_that_names_the_path(wire):
@@ -320,3 +323,41 @@ def test_a_stream_is_cut_again_as_it_was_when_that_is_asked_for(wire):
         assert time.monotonic() - began >= 0.3
     with wire.replay(tape) as route:
         assert wire.post(route, wire.asked()).body == b"".join(pieces)
+
+
+async def asked_at_once(base, bodies):
+    """Send requests so that all are under way together, in this order of arrival."""
+    async with aiohttp.ClientSession() as session:
+
+        async def one(body, number):
+            await asyncio.sleep(number / 200)
+            async with session.post(f"{base}/v1/messages", json=body) as answer:
+                return await answer.read()
+
+        return await asyncio.gather(*(one(body, n) for n, body in enumerate(bodies)))
+
+
+def told(route):
+    """Return all that a trial keeps of its wire, as bytes."""
+    witness = route.witness()
+    trajectory = json.dumps(asdict(witness.trajectory)).encode()
+    return trajectory, witness.exchanges, witness.provider_error, witness.served_models
+
+
+def test_an_agent_that_asks_in_parallel_leaves_the_same_trajectory_in_each_replay(wire):
+    """Eight requests at once, in any order of arrival, are told in that of the recording."""
+    call = {"name": "bash", "input": {"command": "ls"}}
+    for number in range(8):
+        reply = wire.message(f"text {number}", {**call, "id": f"c{number}"}, model=f"m-{number}")
+        wire.scripted.say(reply)
+    bodies = [wire.asked(f"ask {number % 6}", system=f"agent {number % 3}") for number in range(8)]
+    with wire.live() as route:
+        asyncio.run(asked_at_once(route.base_url, bodies))
+        recorded = told(route)
+        tape = wire.sealed(route)
+    shuffle = random.Random(7)
+    for _ in range(12):
+        shuffle.shuffle(bodies)
+        with wire.replay(tape) as route:
+            asyncio.run(asked_at_once(route.base_url, bodies))
+            assert told(route) == recorded

@@ -549,7 +549,7 @@ def test_the_stage_holds_files_and_tests_and_no_network(task: MakeTask, claim: M
         "tests": {"test.sh"},
     }
     assert stage.env == {"EVALGATE_TESTS": "/tests", "EVALGATE_LOGS": "/logs"}
-    assert not stage.host_network
+    assert stage.reach is None
     assert stage.keep == ("logs",)
 
 

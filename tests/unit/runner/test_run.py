@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from evalgate.errors import (
     UsageError,
 )
 from evalgate.runner.grade import GradingStoppedError
+from evalgate.runner.made import Made
 from evalgate.runner.run import Job, execute, spent_before
 from evalgate.runner.stage import OverBudgetError, TrialStoppedError
 from evalgate.store.runs import RunFolder, RunStore
@@ -80,7 +82,7 @@ def go(
     told = Told()
     spending = spent_before(run, Allowance(usd=max_usd))
 
-    def reporting(job: Job, stop: threading.Event) -> Trial:
+    def reporting(job: Job, stop: threading.Event) -> Made:
         account = spending.open()
         try:
             trial = make(job, stop)
@@ -89,8 +91,7 @@ def go(
             raise
         cost = Tally(usd=trial.signals.cost_usd)
         account.report(cost, known=cost.known)
-        account.keep()
-        return trial
+        return Made(trial=trial, kept=account.keep)
 
     trials = execute(jobs, reporting, run, workers=workers, spending=spending, listener=told)
     return trials, told
@@ -213,6 +214,55 @@ def test_an_interrupted_run_keeps_what_is_finished(
     assert names(trials) == ALL
 
 
+def test_what_is_left_to_do_is_done_once_the_trial_is_on_disk(
+    jobs: list[Job], run: RunFolder
+) -> None:
+    """Never before: a kill in between would lose it."""
+    seen: list[tuple[str, int]] = []
+
+    def make(job: Job, _stop: threading.Event) -> Made:
+        return Made(trial=trial_of(job), kept=lambda: seen.append(names(run.trials)[-1]))
+
+    execute(jobs, make, run, workers=1, listener=Told())
+    assert seen == [(job.task.id, job.n) for job in jobs]
+
+
+def test_a_trial_that_can_not_be_written_down_is_not_kept(
+    jobs: list[Job], small_disk: Path
+) -> None:
+    """A full disk: the run says how many it has, its file is whole, and the same call goes on."""
+    filler = small_disk / "filler"
+    told: list[int] = []
+
+    def make(job: Job, _stop: threading.Event) -> Made:
+        if job is jobs[2]:
+            with suppress(OSError):
+                filler.write_bytes(bytes(1_000_000))
+        trial = replace(trial_of(job), reason="long " * 2000)
+        return Made(trial=trial, kept=lambda: told.append(job.n))
+
+    with RunStore(small_disk).open({"kind": "run", "fingerprint": "f" * 8}, fresh=True) as run:
+        with pytest.raises(NotAvailableError) as caught:
+            execute(jobs, make, run, workers=1, listener=Told())
+        assert "No space left" in caught.value.message
+        assert f"2 of 6 trials are kept in {run.id}" in caught.value.message
+        assert "same command goes on" in caught.value.hint
+        assert told == [1, 2]
+        filler.unlink()
+        trials = execute(
+            jobs, lambda j, _: Made(trial=trial_of(j)), run, workers=1, listener=Told()
+        )
+    assert names(trials) == ALL
+    assert len(run.trials) == 6
+
+
+def test_what_was_only_played_cost_nothing(jobs: list[Job], run: RunFolder) -> None:
+    """Of a top-up's trials those count that asked a model."""
+    run.append(replace(trial_of(jobs[0], 5.0), evidence=Evidence.REPLAYED))
+    run.append(replace(trial_of(jobs[1], 2.0), evidence=Evidence.TOPPED_UP))
+    assert spent_before(run, Allowance(usd=1.0)).used.usd == 2.0
+
+
 @pytest.mark.parametrize("error", [NotAvailableError("docker is gone"), OSError("disk full")])
 def test_a_failure_stops_the_others_and_surfaces(
     jobs: list[Job], run: RunFolder, error: Exception
@@ -228,7 +278,7 @@ def test_a_failure_stops_the_others_and_surfaces(
             raise TrialStoppedError
         return pytest.fail("nobody told this trial to stop")
 
-    with pytest.raises(type(error), match=str(error)):
+    with pytest.raises(NotAvailableError, match=str(error)):
         go(jobs, make, run, workers=2)
     assert len(begun) <= 3
     assert run.trials == ()

@@ -8,9 +8,10 @@ import pytest
 
 from evalgate.core.claim import Claim
 from evalgate.core.exchange import Exchange, Miss, Witness
+from evalgate.core.redaction import Redactor
 from evalgate.core.trajectory import NO_USAGE, Trajectory
 from evalgate.protocols import StageStatus
-from evalgate.runner.work import Work, trouble
+from evalgate.runner.work import Work, trouble, words_of_engine
 
 EXCHANGE = Exchange(
     dialect="anthropic", method="POST", path="/v1/messages", request=b"{}", key="k", status=200
@@ -51,6 +52,7 @@ def work(
             work(StageStatus.TOO_LARGE, 0, detail="2 GB"),
             (True, "the agent left more files than are taken back: 2 GB"),
         ),
+        (work(StageStatus.MEMORY, None), (True, "the agent used up its memory")),
         (
             work(StageStatus.ENGINE, None, detail="gone"),
             (False, "the agent stage ended with engine: gone"),
@@ -121,3 +123,13 @@ def test_a_recording_keeps_the_end_of_a_stage(code: int | None) -> None:
         "provider_error": None,
         "limit": None,
     }
+
+
+def test_a_secret_in_an_engine_s_words_is_never_cut_in_two() -> None:
+    """Wherever it stands, no piece of it is left: it is taken out before anything is cut."""
+    secret = "sk-" + "s3cret" * 6
+    redactor = Redactor({"TOKEN": secret})
+    for behind in range(360, 440):
+        said = words_of_engine(f"bwrap: {secret}{' b' * (behind // 2)}", redactor)
+        assert len(said) <= 400
+        assert "s3cret" not in said

@@ -133,6 +133,17 @@ def test_fresh_is_a_new_run(store: RunStore) -> None:
         assert run.id != first.id
 
 
+def test_an_abandoned_run_is_not_gone_on_with(store: RunStore, trial: Make) -> None:
+    """Those of other plans are left, and so is one that another process holds."""
+    first, other = begin(store, trial(1)), begin(store, plan={**PLAN, "trials": 6})
+    assert [run.id for run in store.abandon(PLAN)] == [first.id]
+    assert first.trials == (trial(1),)
+    with store.open(PLAN, fresh=False) as held:
+        assert held.id != first.id
+        assert store.abandon(PLAN) == ()
+    assert begin(store, plan={**PLAN, "trials": 6}).id == other.id
+
+
 def test_a_run_another_holds_is_left_alone(store: RunStore, trial: Make) -> None:
     """Two processes with one plan do not write to one file."""
     with store.open(PLAN, fresh=False) as first, store.open(PLAN, fresh=False) as second:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import random
 import signal
 import subprocess
 import sys
+import time
 from dataclasses import replace
 
 import orjson
@@ -14,7 +16,7 @@ import pytest
 from evalgate.core.exchange import Ending, Exchange
 from evalgate.core.redaction import Redactor
 from evalgate.core.request import Piece, StoredRequest
-from evalgate.errors import UsageError
+from evalgate.errors import NotAvailableError, UsageError
 from evalgate.gateway.format.journal import load_journal, open_journal
 from evalgate.gateway.keys.matching import key_again
 
@@ -84,12 +86,88 @@ def test_what_is_no_journal_is_refused_by_name(data):
     assert caught.value.hint
 
 
-def test_damage_before_the_end_is_refused_by_name(tmp_path):
-    """A line that was written whole is whole."""
+def damaged(lines: list[bytes]) -> dict[str, list[bytes]]:
+    """Return the lines of a journal, changed in each way there is."""
+    other = lines[2].replace(b'"c"', b'"C"')
+    assert other != lines[2]
+    return {
+        "a cut line": [lines[0], lines[1][:40], *lines[2:]],
+        "an edited line": [*lines[:2], other, *lines[3:]],
+        "an edited digest": [*lines[:2], lines[2][:-4] + b"00" + lines[2][-2:], *lines[3:]],
+        "a line without a digest": [*lines[:2], lines[2][:-76] + b"}", *lines[3:]],
+        "a removed line": [*lines[:2], *lines[3:]],
+        "an added line": [*lines[:2], lines[2], *lines[2:]],
+        "swapped lines": [lines[0], lines[2], lines[1], *lines[3:]],
+        "an edited header": [lines[0].replace(b"REPO", b"HOME"), *lines[1:]],
+        "an edited last line": [*lines[:-2], lines[-2].replace(b'"e"', b'"E"'), b""],
+    }
+
+
+@pytest.mark.parametrize("way", damaged([b"", b"", b'"c"', b"", b""]))
+def test_any_other_damage_is_refused_by_name(tmp_path, way):
+    """A kill cuts the last line and does nothing else: somebody had a hand in it."""
     lines = journalled(tmp_path / "j", TURNS).split(b"\n")
-    damaged = b"\n".join([lines[0], lines[1][:40], *lines[2:]])
-    with pytest.raises(UsageError, match=r"1\.journal"):
-        load_journal(damaged, name="1.journal")
+    with pytest.raises(UsageError, match=r"1\.journal is damaged") as caught:
+        load_journal(b"\n".join(damaged(lines)[way]), name="1.journal")
+    assert "delete the file" in caught.value.hint
+
+
+def test_a_place_that_can_not_be_written_is_said_at_once(tmp_path):
+    """Before the first request, on the thread that asked for it."""
+    (tmp_path / "file").write_text("")
+    with (
+        pytest.raises(NotAvailableError, match=r"journal: the journal can not be written"),
+        open_journal(tmp_path / "file" / "journal", header={}, redactor=Redactor({})),
+    ):
+        pytest.fail("it was opened")
+
+
+def test_a_disk_that_is_full_at_the_start_is_said_at_once(tmp_path):
+    """There is not even room for its first line."""
+    (tmp_path / "journal").symlink_to("/dev/full")
+    with (
+        pytest.raises(NotAvailableError, match="No space left"),
+        open_journal(tmp_path / "journal", header={}, redactor=Redactor({})),
+    ):
+        pytest.fail("it was opened")
+
+
+def large(seed: int) -> Exchange:
+    """Return a turn of 120 KB."""
+    return exchange(random.Random(seed).randbytes(60_000).hex())
+
+
+def overflow(path) -> None:
+    """Write more than half a megabyte, and wait until that is seen."""
+    with open_journal(path, header=HEADER, redactor=Redactor({})) as journal:
+        for slot in range(8):
+            journal.append(slot, large(slot))
+        while journal.trouble is None:
+            time.sleep(0.01)
+
+
+def test_a_disk_that_fills_up_is_told_and_what_was_kept_stays(small_disk):
+    """The trouble is seen while it goes on, and ends the context with an error."""
+    with pytest.raises(NotAvailableError, match="No space left") as caught:
+        overflow(small_disk / "journal")
+    assert "same command" in caught.value.hint
+    kept = load_journal((small_disk / "journal").read_bytes(), name="it").exchanges
+    assert kept == tuple(map(large, range(len(kept))))
+    assert 0 < len(kept) < 8
+
+
+def break_off(path) -> None:
+    """Write too much, and end with an error of one's own."""
+    with open_journal(path, header={}, redactor=Redactor({})) as journal:
+        for slot in range(8):
+            journal.append(slot, large(slot))
+        raise ValueError("mine")
+
+
+def test_a_context_that_ended_with_an_error_keeps_its_own(small_disk):
+    """What went wrong first is what a person must hear of."""
+    with pytest.raises(ValueError, match="mine"):
+        break_off(small_disk / "journal")
 
 
 PROGRAM = """

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
+
 from evalgate.core.redaction import Redactor
 from evalgate.core.request import Piece
 from evalgate.core.scrubs import usual_scrubs
+from evalgate.gateway.keys import cleaning
+from evalgate.gateway.keys.canonical import encode
 from evalgate.gateway.keys.cleaning import Cleaner, Pieces
 
 SAID = b'{"text":"hunter2hunter2 in /tmp/run, Process Group PGID: 12"}'
@@ -54,3 +58,43 @@ def test_a_recorded_piece_is_taken_as_it_is():
     one.know(piece, "gemini")
     assert one.piece(SAID, "gemini") is piece
     assert one.piece(SAID, "anthropic").data == STORED
+
+
+def test_the_memory_of_pieces_is_bounded_for_trials_that_come(monkeypatch):
+    """Too much of it is forgotten; a trial under way keeps what it has."""
+    monkeypatch.setattr(cleaning, "_MOST_HELD", len(SAID))
+    pieces = Pieces()
+    one, other = cleaner(pieces), cleaner(pieces)
+    first = one.piece(SAID, "gemini")
+    late = cleaner(pieces)
+    assert other.piece(SAID, "gemini") is first
+    assert late.piece(SAID, "gemini") is not first
+    assert late.piece(SAID, "gemini") == first
+
+
+def test_threads_that_clean_alike_get_one_memory():
+    """Trials open their routes at once."""
+    pieces = Pieces()
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda _: cleaner(pieces), range(64)))
+    assert len({id(one.piece(SAID, "gemini")) for one in made}) == 1
+
+
+def test_a_setting_is_redacted_and_never_scrubbed():
+    """It is no text: the id of a model, a word of the API."""
+    one = cleaner()
+    data = b'"hunter2hunter2 Process Group PGID: 12"'
+    assert one.setting(data).data == b'"<secret:TOKEN> Process Group PGID: 12"'
+    assert one.setting(data) is one.setting(data)
+    assert one.hits == {"secrets": 1}
+
+
+def test_a_secret_over_blocks_of_a_request_is_taken_out_and_counted():
+    """Within one piece, and over the pieces of a list such as a prompt."""
+    one = cleaner()
+    halves = [{"text": "hunter2"}, {"text": "hunter2!"}]
+    piece = one.piece(encode({"content": halves}), "anthropic")
+    assert piece.data == b'{"content":[{"text":"<secret:TOKEN>"},{"text":"!"}]}'
+    one.clean_blocks(halves)
+    assert halves == [{"text": "<secret:TOKEN>"}, {"text": "!"}]
+    assert one.hits == {"secrets": 2}

@@ -127,21 +127,35 @@ def test_headers_and_query_count_only_as_far_as_they_say_something():
     """The version of an API does; session ids, user agents and ``beta=true`` do not."""
     spoken = DIALECTS["anthropic"]
 
-    def made(query=None, **headers):
+    def made(query=(), **headers):
         named = {name.replace("_", "-"): value for name, value in headers.items()}
         asked = keying().keyed(spoken, "POST", "/v1/messages", b"{}", headers=named, query=query)
         return asked.key
 
     plain = made()
     assert made(X_Claude_Code_Session_Id="a", User_Agent="b", Cookie="c") == plain
-    assert made({"beta": "true"}) == plain
-    assert made({"alt": "sse"}) != plain
+    assert made([("beta", "true")]) == plain
+    assert made([("alt", "sse")]) != plain
     assert made(Anthropic_Version="2023-06-01") != plain
     assert made(Anthropic_Version="1") != made(anthropic_version="2")
     noted = keying().keyed(
         spoken, "POST", "/v1/messages", b"{}", headers={"Anthropic-Beta": "x", "X-Api-Key": "k"}
     )
     assert (noted.key, noted.asked) == (plain, {"anthropic-beta": "x"})
+
+
+def test_a_name_that_is_said_twice_in_a_query_counts_twice():
+    """In its order; names among one another have none."""
+    spoken = DIALECTS["passthrough"]
+
+    def made(*query):
+        return keying().keyed(spoken, "GET", "/v1/files", b"", query=query)
+
+    first = made(("a", "1"), ("b", "x"), ("a", "2"))
+    assert first.query == "a=1&a=2&b=x"
+    assert made(("a", "1"), ("a", "2"), ("b", "x")).key == first.key
+    others = [(("a", "2"), ("a", "1"), ("b", "x")), (("a", "2"), ("b", "x"))]
+    assert first.key not in {made(*query).key for query in others}
 
 
 def test_two_names_that_only_a_secret_tells_apart_lose_nothing():

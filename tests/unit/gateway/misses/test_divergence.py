@@ -322,7 +322,7 @@ def test_headers_and_query_are_named():
     miss = explain(request(say("a"), headers={"anthropic-version": "2"}), [old], frozenset())
     assert miss.differs == ('headers.anthropic-version: recorded "1", now "2"',)
     assert (miss.differing, miss.kind) == (("headers",), "a header differs")
-    asked = explain(request(say("a"), query={"a": "1"}), recorded(say("a")), frozenset())
+    asked = explain(request(say("a"), query=[("a", "1")]), recorded(say("a")), frozenset())
     assert asked.differing == ("query",)
 
 

@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.core.redaction import Span
-from evalgate.gateway.streams.sse import edit_stream, read_events
+from evalgate.gateway.streams.editing import edit_pieces
+from evalgate.gateway.streams.sse import is_stream, read_events
 
 SECRET = "hunter2hunter2"
 
@@ -24,7 +25,29 @@ def found(text):
 def edited(*events):
     """Return the events of an edited stream."""
     body = "".join(f"event: e\ndata: {json.dumps(event)}\n\n" for event in events).encode()
-    return read_events(edit_stream(body, found))
+    return read_events(edit_pieces(body, found) or b"")
+
+
+@pytest.mark.parametrize(
+    ("body", "stream"),
+    [
+        (b"data: 1\n\n", True),
+        (b"event: a\ndata:{}\n\n", True),
+        (b"\xef\xbb\xbf\r\n: ping\n\n", True),
+        (b"id: 1\n", True),
+        (b"retry: 10\n", True),
+        (b"", False),
+        (b' {"data": 1}', False),
+        (b"[1]", False),
+        (b"<html>data: 1</html>", False),
+        (b"upstream connect error: reset", False),
+        (b"\x00\xff", False),
+        (b"database: 1", False),
+    ],
+)
+def test_a_stream_is_told_by_how_it_begins(body, stream):
+    """A page or a line of text of some proxy is none."""
+    assert is_stream(body) is stream
 
 
 def delta(piece, index=0, kind="response.function_call_arguments.delta"):
@@ -82,14 +105,14 @@ def test_an_event_that_is_nested_too_deeply_to_be_written():
     """It is left out rather than let through with what was found in it."""
     event = '{"delta":"' + SECRET + '","deep":' + "[" * 400 + "]" * 400 + "}"
     body = f"data: {event}\n\ndata: 1\n\n".encode()
-    assert edit_stream(body, found) == b"data: null\n\ndata: 1\n\n"
-    assert edit_stream(body, lambda _: []) == body
+    assert edit_pieces(body, found) == b"data: null\n\ndata: 1\n\n"
+    assert edit_pieces(body, lambda _: []) == body
 
 
 @given(st.binary())
 def test_a_stream_without_a_find_stays_byte_for_byte(body):
     """Line ends, comments and broken events pass as they are."""
-    assert edit_stream(body, lambda _: []) == body
+    assert edit_pieces(body, lambda _: []) in {None, body}
     assert isinstance(read_events(body), list)
 
 

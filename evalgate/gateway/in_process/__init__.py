@@ -1,0 +1,1 @@
+"""Agents that call their model inside this very process: recorded and replayed by patches."""

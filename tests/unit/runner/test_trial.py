@@ -1,0 +1,185 @@
+"""A trial is safe when its line is on disk: until then its journal and its bill are kept."""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from evalgate.core.config import load_config
+from evalgate.core.files import File
+from evalgate.core.harness import Harness
+from evalgate.core.limits import Allowance, Tally
+from evalgate.core.schema import Source
+from evalgate.core.trial import Evidence, Outcome
+from evalgate.gateway.limits import Spending, TopUp
+from evalgate.runner.artifacts import cassette_path
+from evalgate.runner.recorded import load_recorded
+from evalgate.runner.trial import live_trial, regraded_trial, replayed_trial
+from evalgate.store.runs import RunFolder
+from evalgate.wiring import Kind, Setup, open_bench
+
+AGENT = """
+import json, os, urllib.request
+for text in TEXTS:
+    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": text}]})
+    url = os.environ["OPENAI_BASE_URL"] + "/chat/completions"
+    request = urllib.request.Request(url, body.encode(), {"content-type": "application/json"})
+    urllib.request.urlopen(request).read()
+"""
+
+CONFIG = """
+[harness.parts]
+code = ["agent.py"]
+[models.main]
+id = "m"
+upstream = "env:MODEL_URL"
+price = { input = 1.0, output = 1.0 }
+[agent]
+command = ["python3", "{harness_dir}/agent.py"]
+"""
+
+REPLY = {
+    "model": "m",
+    "choices": [{"index": 0, "message": {"role": "assistant", "content": "yes"}}],
+    "usage": {"prompt_tokens": 500_000, "completion_tokens": 500_000},
+}
+
+
+@pytest.fixture
+def asked():
+    """Serve a model; the list of what it was asked, with its URL."""
+
+    class Asked(list):
+        url = ""
+
+    found = Asked()
+
+    class Handler(BaseHTTPRequestHandler):
+        def do_POST(self):
+            request = json.loads(self.rfile.read(int(self.headers["content-length"])))
+            found.append(request["messages"][-1]["content"])
+            data = json.dumps(REPLY).encode()
+            self.send_response(200)
+            self.send_header("content-type", "application/json")
+            self.send_header("content-length", str(len(data)))
+            self.end_headers()
+            self.wfile.write(data)
+
+        def log_message(self, *_):
+            pass
+
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    found.url = f"http://127.0.0.1:{server.server_address[1]}"
+    thread = threading.Thread(target=server.serve_forever, daemon=True)
+    thread.start()
+    yield found
+    server.shutdown()
+    server.server_close()
+    thread.join()
+
+
+@pytest.fixture
+def bench(asked, task):
+    """Return what opens a bench whose agent asks some texts, one after the other."""
+    config = load_config(Source("evalgate.toml", CONFIG), below=())
+
+    def make(*texts, kind=Kind.RUN):
+        code = File(data=AGENT.replace("TEXTS", repr(texts)).encode())
+        harness = Harness(
+            label="it",
+            config=config,
+            fingerprint="f" * 64,
+            parts={"code": "d"},
+            members={"code": ("agent.py",)},
+            files={"agent.py": code},
+        )
+        setup = Setup(
+            kind=kind,
+            harness=harness,
+            tasks=[task()],
+            sandbox="process",
+            provenance={"recording": 1},
+        )
+        return open_bench(setup, {**os.environ, "MODEL_URL": asked.url})
+
+    return make
+
+
+@pytest.fixture
+def run(tmp_path):
+    """A run folder."""
+    return RunFolder(tmp_path / "run")
+
+
+STOP = threading.Event()
+
+
+def journals(run):
+    """Return what is left of journals."""
+    return list(run.path.rglob("*.journal*"))
+
+
+def test_a_sealed_trial_that_is_not_on_disk_is_played_again(bench, run, task, asked):
+    """A kill in between pays for nothing twice, and its bill is the run's until then."""
+    with bench("one", "two") as plain:
+        spending = Spending(Allowance(usd=100.0))
+        one = replace(plain, spending=spending)
+        first = live_trial(one, task(), 1, run, STOP)
+        assert first.trial.outcome is Outcome.PASSED
+        assert cassette_path(run, "greet", 1).exists()
+        assert journals(run)
+        assert spending.lost.usd == 2.0
+        second = live_trial(one, task(), 1, run, STOP)
+        assert asked == ["one", "two"]
+        assert second.trial.signals.turns == first.trial.signals.turns == 2
+        first.kept()
+        second.kept()
+        assert spending.lost == Tally()
+    assert not journals(run)
+
+
+def test_a_top_up_is_booked_and_kept_as_any_other_trial(bench, run, task, asked, tmp_path):
+    """It plays what was recorded, asks the rest, and loses neither before it is on disk."""
+    with bench("one") as plain:
+        live_trial(plain, task(), 1, run, STOP).kept()
+    recorded = load_recorded(cassette_path(run, "greet", 1).read_bytes(), name="it")
+    here = RunFolder(tmp_path / "other")
+    with bench("one", "two", kind=Kind.TOP_UP) as plain:
+        spending, bound = Spending(Allowance(usd=100.0)), TopUp(5)
+        one = replace(plain, spending=spending, missing=bound)
+        first = replayed_trial(one, task(), recorded, here, STOP)
+        assert (first.trial.evidence, first.trial.asked_now) == (Evidence.TOPPED_UP, 1)
+        assert asked == ["one", "two"]
+        assert journals(here)
+        assert spending.lost.usd == 1.0
+        again = TopUp(5)
+        second = replayed_trial(replace(one, missing=again), task(), recorded, here, STOP)
+        assert (second.trial.evidence, second.trial.asked_now) == (Evidence.TOPPED_UP, 1)
+        assert asked == ["one", "two"]
+        assert (bound.used, again.used) == (1, 1)
+        first.kept()
+        second.kept()
+        assert spending.lost == Tally()
+    assert not journals(here)
+
+
+def test_a_replay_writes_no_journal_and_a_regrade_neither(bench, run, task, asked, tmp_path):
+    """They ask nobody, so there is nothing that could be lost."""
+    with bench("one") as plain:
+        live_trial(plain, task(), 1, run, STOP).kept()
+    recorded = load_recorded(cassette_path(run, "greet", 1).read_bytes(), name="it")
+    here = RunFolder(tmp_path / "other")
+    with bench("one", kind=Kind.REPLAY) as one:
+        made = replayed_trial(one, task(), recorded, here, STOP)
+        assert made.trial.evidence is Evidence.REPLAYED
+        assert not journals(here)
+    with bench("one", kind=Kind.REGRADE) as one:
+        trial = regraded_trial(one, task(), recorded, STOP)
+        assert (trial.outcome, trial.evidence) == (Outcome.PASSED, Evidence.REGRADED)
+        assert trial.cassette == recorded.tape.digest
+    assert asked == ["one"]

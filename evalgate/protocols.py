@@ -21,6 +21,7 @@ class StageStatus(StrEnum):
     TIMEOUT = "timeout"
     INTERRUPTED = "interrupted"
     TOO_LARGE = "too_large"
+    MEMORY = "memory"
     NOT_FOUND = "not_found"
     ENGINE = "engine"
 
@@ -53,15 +54,16 @@ class Stage:
     """One program in one sandbox: what is laid in, what is run, what is asked back.
 
     ``trees`` maps a field name of `Places` to the files laid there; ``env`` is the whole
-    environment beside the few fixed variables; ``keep`` names the place whose files come
-    back, read without following links and without ``.git``.
+    environment beside the few fixed variables; ``reach`` is the one port of the host's loopback
+    that the program finds at its own loopback; ``keep`` names the places whose files come back,
+    read without following links and without ``.git``.
     """
 
     trees: Mapping[str, Tree]
     argv: Sequence[str]
     timeout: float
     env: Mapping[str, str] = field(default_factory=dict)
-    host_network: bool = False
+    reach: int | None = None
     keep: Sequence[str] = ("repo",)
 
 

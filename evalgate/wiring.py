@@ -11,10 +11,11 @@ from evalgate.agents.table import build_agent
 from evalgate.checks.table import build_checks
 from evalgate.core.harness import Harness
 from evalgate.core.json import Json
-from evalgate.core.redaction import Redactor, known_secrets
+from evalgate.core.redaction import Redactor
 from evalgate.core.task import Task
 from evalgate.errors import NotAvailableError
-from evalgate.gateway.providers import Upstreams, open_upstreams
+from evalgate.gateway.keys.own_rules import require_sound
+from evalgate.gateway.providers import Upstreams, open_upstreams, secrets_of
 from evalgate.gateway.server import open_gateway
 from evalgate.protocols import SandboxProvider
 from evalgate.runner.bench import Bench
@@ -38,35 +39,47 @@ class Kind(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Setup:
-    """What a run is made of: the harness, the tasks, how trials come about and where."""
+    """What a run is made of: the harness, the tasks, how trials come about and where.
+
+    ``recorded_in`` are the sandboxes that the recordings to be played were made in.
+    """
 
     kind: Kind
     harness: Harness
     tasks: Sequence[Task]
     sandbox: str
     provenance: Mapping[str, Json] = field(default_factory=dict)
+    recorded_in: Sequence[str] = ()
 
 
 def provider_for(setup: Setup) -> SandboxProvider:
-    """Return the sandbox provider; a replay or regrade falls back on what works here."""
+    """Return the sandbox provider.
+
+    A replay or regrade falls back on what works here, and with ``auto`` takes what the
+    recordings were made in, if it can; what is measured anew is isolated unless the
+    configuration says otherwise.
+    """
+    live = setup.kind.asks_model
+    recorded = () if live else setup.recorded_in
     try:
-        return resolve(setup.sandbox)
+        return resolve(setup.sandbox, isolated=live, recorded=recorded)
     except NotAvailableError:
-        if setup.kind.asks_model:
+        if live:
             raise
-        return resolve("auto")
+        return resolve("auto", recorded=recorded)
 
 
 @contextmanager
 def open_bench(setup: Setup, environ: Mapping[str, str]) -> Iterator[Bench]:
     """Build everything; only a live run has upstreams and the keys they need.
 
-    A regrade opens no gateway: there is no agent to serve.
+    A regrade opens no gateway: there is no agent to serve. UsageError for a scrub rule of the
+    project's own that can not be run by.
     """
     remove_leftovers()  # of an evalgate that was killed
     harness = setup.harness
-    named = {m.key_env: environ.get(m.key_env, "") for m in harness.config.models.values()}
-    redactor = Redactor({**known_secrets(environ), **{k: v for k, v in named.items() if v}})
+    require_sound(harness.config.cassettes.scrubs)
+    redactor = Redactor(secrets_of(harness.config.models.values(), environ))
     live = setup.kind.asks_model
     checks = {task.id: build_checks(task) for task in setup.tasks}
     with ExitStack() as stack:

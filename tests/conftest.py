@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 
 import pytest
@@ -28,6 +28,8 @@ def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
         "GIT_COMMITTER_EMAIL": "t@example.invalid",
         "GIT_CONFIG_GLOBAL": "/dev/null",
         "GIT_CONFIG_NOSYSTEM": "1",
+        # Containers are for the tests that are about them: they say where the engine is.
+        "DOCKER_HOST": "unix:///nowhere/docker.sock",
     }
     return {**kept, **identity, **(extra or {})}
 
@@ -36,6 +38,18 @@ def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
 def git_environment() -> dict[str, str]:
     """An environment in which git reads no user's configuration and commits as T."""
     return clean_environment()
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A real disk of half a megabyte; only root may mount one."""
+    place = tmp_path / "small disk"
+    place.mkdir()
+    words = ["mount", "-t", "tmpfs", "-o", "size=512k", "tmpfs", str(place)]
+    if subprocess.run(words, check=False, capture_output=True).returncode:
+        pytest.skip("no right to mount a small disk here")
+    yield place
+    subprocess.run(["umount", "--lazy", str(place)], check=True)
 
 
 Evalgate = Callable[..., subprocess.CompletedProcess[str]]

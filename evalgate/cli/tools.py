@@ -37,6 +37,17 @@ def show(options: Globals, run: str | None) -> int:
     return out(options, text, {"text": text})
 
 
+@cli.command()
+@click.option("--dry-run", is_flag=True, help="Show it and leave it.")
+@pass_globals
+def clean(options: Globals, *, dry_run: bool) -> int:
+    """Remove containers, rooms and folders that killed runs left on this machine."""
+    from evalgate.commands.clean import clean as remove
+
+    cleaned = remove(dry_run=dry_run)
+    return out(options, cleaned.text, cleaned.to_json())
+
+
 @cli.group()
 def hook() -> None:
     """The pre-push hook."""

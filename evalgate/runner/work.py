@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Final
 
 from evalgate.core.claim import Claim
 from evalgate.core.exchange import Witness
 from evalgate.core.json import Json
+from evalgate.core.redaction import Redactor
 from evalgate.protocols import StageStatus
+
+#: As much of an engine's words as tells why; the reason comes last.
+_LONGEST_WORDS: Final = 400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +54,11 @@ class Work:
         }
 
 
+def words_of_engine(said: str, redactor: Redactor) -> str:
+    """Return the end of what a sandbox said, without secrets: half a secret can not be found."""
+    return redactor.text(said)[-_LONGEST_WORDS:]
+
+
 def trouble(work: Work, *, seconds: float) -> tuple[bool, str] | None:
     """Say why a trial needs no grading: (whether it was measured, the reason), or None.
 
@@ -61,6 +71,8 @@ def trouble(work: Work, *, seconds: float) -> tuple[bool, str] | None:
         return False, f"diverged: {work.witness.misses[0].sentence}"
     if work.status is StageStatus.TOO_LARGE:
         return True, f"the agent left more files than are taken back: {work.detail}"
+    if work.status is StageStatus.MEMORY:
+        return True, "the agent used up its memory"
     if work.status not in {StageStatus.EXITED, StageStatus.TIMEOUT}:
         return False, f"the agent stage ended with {work.status}: {work.detail}".rstrip(": ")
     if work.witness.provider_error:

@@ -24,9 +24,12 @@ from evalgate.sandboxes.environment import (
     new_token,
     search_path,
 )
+from evalgate.sandboxes.forwarding import FORWARD, forwarded, forwarder
+from evalgate.sandboxes.layout import lay_tree
 from evalgate.sandboxes.mounts import kernel_words, mount_words
 from evalgate.sandboxes.process_group import Ending, Program, run_group
 from evalgate.sandboxes.room import PLACES, SEALED, Room, open_room
+from evalgate.sandboxes.tunnel import open_tunnel
 
 _TOP = "/evalgate"
 #: For programs that do not ask for TMPDIR; its files are the stage's own as well.
@@ -41,6 +44,7 @@ _WAYS: Sequence[Sequence[str]] = ((*_USER, "--disable-userns"), _USER, ())
 
 _NAMESPACES = (
     *("--unshare-ipc", "--unshare-pid", "--unshare-uts", "--unshare-cgroup-try"),
+    "--unshare-net",
     *("--hostname", "evalgate", "--die-with-parent", "--new-session"),
     *("--cap-drop", "ALL", "--clearenv"),
 )
@@ -119,61 +123,70 @@ class BwrapSandbox:
         token = new_token()
         env = build_environment(stage, self.places, path=search_path(), token=token)
         self._room.lay(stage)
-        self._prepare()
-        words = [*_NAMESPACES, *self._mounts(host_network=stage.host_network)]
+        self._prepare(stage)
+        words = [*_NAMESPACES, *self._mounts(tunnel=stage.reach is not None)]
         words += [word for name, value in env.items() for word in ("--setenv", name, value)]
         words += ["--chdir", self.places.repo]
         reader, writer = os.pipe()
-        with os.fdopen(reader, "rb") as told, _as_file(words) as options:
+        with (
+            os.fdopen(reader, "rb") as told,
+            _as_file(words) as options,
+            open_tunnel(stage.reach) as port,
+        ):
             try:
                 program = Program(
                     argv=[
                         *self._way,
                         *("--args", str(options), "--json-status-fd", str(writer), "--"),
-                        *stage.argv,
+                        *(stage.argv if port.stdin is None else forwarded(stage, _TOP)),
                     ],
                     # Process 1 inside is bwrap itself, and what it was given can be read there.
-                    env={MARKER: env[MARKER]},
+                    env={MARKER: env[MARKER], "EVALGATE_ROOM": str(self._room.path)},
                     cwd="/",
                     token=token,
                     room=str(self._room.path),
                     pass_fds=(options, writer),
+                    stdin=port.stdin,
                 )
                 ending = run_group(program, timeout=stage.timeout, stop=stop)
             finally:
                 os.close(writer)
             os.set_blocking(reader, False)
             status = _load_status(told.read(_STATUS_BYTES) or b"")
+        if port.trouble:
+            return self._room.finish(stage, _not_found(ending, port.trouble))
         return self._room.finish(stage, _judge(ending, status, stage.argv[0]))
 
-    def _prepare(self) -> None:
+    def _prepare(self, stage: Stage) -> None:
         """Make what only a file system of its own needs, beside the places."""
+        if stage.reach is not None:
+            forward = self._room.path / FORWARD
+            forward.mkdir()
+            lay_tree(forwarder(), forward, allow_git=False)
         (self._room.path / "system-tmp").mkdir()
         etc = self._room.path / "etc"
         etc.mkdir()
         for name, text in _ETC.items():
             (etc / name).write_text(text, encoding="ascii")
 
-    def _mounts(self, *, host_network: bool) -> list[str]:
+    def _mounts(self, *, tunnel: bool) -> list[str]:
         room = self._room.path
-        network = [] if host_network else ["--unshare-net"]
-        words = [*network, *kernel_words(), "--bind", f"{room}/system-tmp", _TMP]
-        words += mount_words(host_network=host_network)
+        words = [*kernel_words(), "--bind", f"{room}/system-tmp", _TMP]
+        words += mount_words()
         for name in _ETC:
-            if name != "hosts" or not host_network:
-                words += ["--ro-bind", f"{room}/etc/{name}", f"/etc/{name}"]
-        for name in PLACES:
-            kind = "--ro-bind" if name in SEALED else "--bind"
+            words += ["--ro-bind", f"{room}/etc/{name}", f"/etc/{name}"]
+        for name in (*PLACES, *((FORWARD,) if tunnel else ())):
+            kind = "--ro-bind" if name in (*SEALED, FORWARD) else "--bind"
             words += [kind, f"{room}/{name}", f"{_TOP}/{name}"]
         return [*words, "--remount-ro", "/"]
 
 
 def _try(words: Sequence[str]) -> str | None:
     """Run ``true`` in the namespaces; return what was said when that fails."""
-    shown = [*kernel_words(), *mount_words(host_network=False)]
+    shown = [*kernel_words(), *mount_words()]
     try:
         ended = subprocess.run(
-            [*words, *_NAMESPACES, "--unshare-net", *shown, "--", "true"],
+            [*words, *_NAMESPACES, *shown, "--", "true"],
             check=False,
             capture_output=True,
             env={"PATH": "/usr/bin:/bin"},
@@ -213,7 +226,11 @@ def _judge(ending: Ending, told: Mapping[str, object], name: str) -> Ending:
     """
     if ending.status is not StageStatus.EXITED or "exit-code" in told:
         return ending
-    said = ending.output.render().decode(errors="replace").strip()[-400:]
+    said = ending.output.render().decode(errors="replace").strip()
     if ending.exit_code == 1 and f"bwrap: execvp {name}: " in said:
-        return replace(ending, status=StageStatus.NOT_FOUND, exit_code=None, detail=said)
+        return _not_found(ending, said)
     return replace(ending, status=StageStatus.ENGINE, exit_code=None, detail=f"bwrap: {said}")
+
+
+def _not_found(ending: Ending, said: str) -> Ending:
+    return replace(ending, status=StageStatus.NOT_FOUND, exit_code=None, detail=said)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -49,9 +50,7 @@ class Harvest:
 
     def describe_skipped(self) -> str:
         """Name what was not taken, the first few by path."""
-        named = ", ".join(repr(path) for path in self.skipped[:_NAMED])
-        more = len(self.skipped) - _NAMED
-        return named + (f" and {more} more" if more > 0 else "")
+        return describe_paths(self.skipped)
 
     def _read_directory(self, place: int, prefix: bytes, depth: int) -> None:
         """Read an open directory, and close it."""
@@ -103,6 +102,12 @@ class Harvest:
         if len(self.files) >= MAX_FILES:
             raise TooLargeError(f"more than {MAX_FILES} files")
         self.files[path] = file
+
+
+def describe_paths(paths: Sequence[str]) -> str:
+    """Name the first few of some paths, and count the rest."""
+    more = len(paths) - _NAMED
+    return ", ".join(map(repr, paths[:_NAMED])) + (f" and {more} more" if more > 0 else "")
 
 
 def _names(place: int) -> list[str]:

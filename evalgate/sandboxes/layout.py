@@ -18,8 +18,8 @@ def lay_tree(tree: Tree, directory: Path, *, allow_git: bool) -> None:
         UsageError: a path that leaves the directory, goes through a link or a file, or, when
             not allowed, names git's own files.
     """
-    _check(tree, directory.name, allow_git=allow_git)
-    for parent in _parents(tree):
+    check_tree(tree, directory.name, allow_git=allow_git)
+    for parent in directories(tree):
         place = Path(os.fsdecode(_below(directory, parent)))
         place.mkdir()
         place.chmod(0o755)
@@ -41,14 +41,19 @@ def seal(directory: Path) -> None:
         Path(parent).chmod(0o555)
 
 
-def _check(tree: Tree, name: str, *, allow_git: bool) -> None:
+def check_tree(tree: Tree, name: str, *, allow_git: bool) -> None:
+    """Refuse a tree that can not be laid below a place of its own.
+
+    Raises:
+        UsageError: an unsafe path, or a malformed link.
+    """
     safe = _is_safe if allow_git else is_safe_path
     for path, file in tree.items():
         if not safe(path):
             raise UsageError(f"unsafe path in the files for {name}: {path!r}")
         if file.mode is FileMode.SYMLINK and (not file.data or b"\0" in file.data):
             raise UsageError(f"malformed link in the files for {name}: {path!r}")
-    for parent in _parents(tree):
+    for parent in directories(tree):
         if parent in tree:
             raise UsageError(
                 f"unsafe path in the files for {name}: {parent!r} is not a directory,"
@@ -62,7 +67,7 @@ def _is_safe(path: str) -> bool:
     return bool(path) and "\0" not in path and not {"", ".", ".."}.intersection(parts)
 
 
-def _parents(tree: Tree) -> list[str]:
+def directories(tree: Tree) -> list[str]:
     """Return all directories of a tree, outer ones first."""
     found: set[str] = set()
     for path in tree:

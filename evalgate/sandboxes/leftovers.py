@@ -1,4 +1,4 @@
-"""What a killed evalgate left behind: its rooms, and the processes that still work in them.
+"""What a killed evalgate left behind: its rooms, and what still works in them.
 
 A room is named by the process that made it, so that the next start can tell a dead owner's
 room from one in use. Numbers of processes mean something only on the machine, since its start
@@ -14,11 +14,15 @@ import re
 import tempfile
 from pathlib import Path
 
+from evalgate.sandboxes.docker import Engine, EngineError
 from evalgate.sandboxes.removal import remove_directory
 from evalgate.sandboxes.survivors import Sought, end_survivors, started_at
 
 _NAME = re.compile(r"evalgate-room-(\d+)-(\d+)-([0-9a-f]+)-\w+")
 _PATIENCE = 0.7
+
+#: The file of a room that stands for a container: it holds the address of the engine.
+ENGINE = "engine"
 
 _log = logging.getLogger(__name__)
 
@@ -29,40 +33,86 @@ def room_prefix() -> str:
     return f"evalgate-room-{own}-{started_at(own)}-{_machine()}-"
 
 
-def remove_leftovers(parent: Path | None = None) -> int:
-    """End the processes and remove the rooms of owners that are dead; return how many rooms.
-
-    Only rooms of this user, made on this machine, are touched.
-    """
-    removed = 0
+def find_leftovers(parent: Path | None = None) -> list[Path]:
+    """Return the rooms of owners that are dead: only those of this user, made on this machine."""
     where = Path(parent or tempfile.gettempdir()).resolve()
-    for path in where.glob("evalgate-room-*"):
-        since = _left_since(path)
-        if since is None:
-            continue
-        # The token of a dead owner is not known any more, but HOME and others name the room.
-        sought = Sought(token=path.name, leader=None, since=since, room=str(path))
-        end_survivors(sought, patience=_PATIENCE)
-        try:
-            remove_directory(path)
-        except OSError as error:
-            _log.warning("the left directory %s can not be removed: %s", path, error)
-        else:
-            removed += 1
-    return removed
+    return sorted(path for path in where.glob("evalgate-room-*") if _left_since(path) is not None)
+
+
+def remove_leftovers(parent: Path | None = None) -> int:
+    """End the processes and remove the rooms of owners that are dead; return how many rooms."""
+    return sum(map(clear_room, find_leftovers(parent)))
+
+
+def clear_room(path: Path) -> bool:
+    """End what works in the room of a dead owner and remove it; tell whether it is gone."""
+    since = _left_since(path)
+    return since is not None and _clear(path, since)
+
+
+def find_containers(engine: Engine) -> list[str]:
+    """Return the names of containers whose owner on this machine is dead, room or no room.
+
+    An engine that does not answer has none.
+    """
+    if engine.unavailable() is not None:
+        return []
+    return [name for name in engine.ours() if _owner_is_dead(name)]
+
+
+def remove_own_rooms(parent: Path | None = None) -> int:
+    """End the processes and remove the rooms of this very process, which is about to end."""
+    where = Path(parent or tempfile.gettempdir()).resolve()
+    since = started_at(os.getpid()) or 0
+    return sum(_clear(path, since) for path in where.glob(f"{room_prefix()}*"))
+
+
+def _clear(path: Path, since: int) -> bool:
+    """End what works in a room whose owner began at ``since``; tell whether it is gone."""
+    if not _remove_container(path):
+        return False
+    # The token of a dead owner is not known any more, but HOME and others name the room.
+    sought = Sought(token=path.name, leader=None, since=since, room=str(path))
+    end_survivors(sought, patience=_PATIENCE)
+    try:
+        remove_directory(path)
+    except OSError as error:
+        _log.warning("the left directory %s can not be removed: %s", path, error)
+        return False
+    return True
+
+
+def _remove_container(path: Path) -> bool:
+    """Remove the container that a room stands for, if it does; tell whether none is left."""
+    place = path / ENGINE
+    try:
+        address = place.read_text(encoding="utf-8")
+    except OSError:
+        return True
+    try:
+        Engine(address).remove(path.name)
+    except EngineError as error:
+        _log.warning("the left container %s can not be removed: %s", path.name, error)
+        return False
+    return True
 
 
 def _left_since(path: Path) -> int | None:
     """Return the start time of a room's dead owner; None when it lives or is not ours to judge."""
-    name = _NAME.fullmatch(path.name)
     try:
         foreign = path.lstat().st_uid != os.geteuid()
     except OSError:
         return None
-    if name is None or foreign or name[3] != _machine():
-        return None
-    since = int(name[2])
-    return None if started_at(int(name[1])) == since else since
+    name = _NAME.fullmatch(path.name)
+    return int(name[2]) if name and not foreign and _owner_is_dead(path.name) else None
+
+
+def _owner_is_dead(room: str) -> bool:
+    """Tell whether the process that a room is named by ran on this machine and is gone."""
+    name = _NAME.fullmatch(room)
+    if name is None or name[3] != _machine():
+        return False
+    return started_at(int(name[1])) != int(name[2])
 
 
 def _machine() -> str:

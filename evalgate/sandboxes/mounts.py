@@ -26,21 +26,18 @@ _ETC = (
 _KERNEL_SETTINGS = ("/proc/sys", "/proc/sysrq-trigger", "/proc/acpi", "/proc/fs")
 _KERNEL_SECRETS = ("/proc/kcore", "/proc/keys", "/proc/timer_list", "/proc/sched_debug")
 
-_ETC_WITH_NETWORK = ("/etc/hosts", "/etc/resolv.conf")
-
 #: What makes a Python installation. Never the whole prefix: a virtual environment may have
 #: been made in a project's own directory, or in a home directory.
 _PREFIX_PARTS = ("bin", "lib", "lib64", "include", "libexec", "share", "ssl", "pyvenv.cfg")
 
 
-def mount_words(*, host_network: bool) -> list[str]:
+def mount_words() -> list[str]:
     """Return bwrap's words for everything of the host that is shown inside."""
-    etc = (*_ETC, *_ETC_WITH_NETWORK) if host_network else _ETC
     prefixes = sorted(_prefixes())
     words = ["--ro-bind", "/usr", "/usr"]
     for place in (*map(Path, _TOP), *_parts(prefixes)):
         words += _shown(place)
-    for name in etc:
+    for name in _ETC:
         words += _bound(Path(name))
     for masked in sorted(_masked(prefixes)):
         words += ["--tmpfs", masked, "--remount-ro", masked]

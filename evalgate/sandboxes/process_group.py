@@ -36,7 +36,10 @@ _LIMITS = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Program:
-    """What is started: ``env`` is the whole environment; ``token`` marks its processes."""
+    """What is started: ``env`` is the whole environment; ``token`` marks its processes.
+
+    ``stdin`` is a descriptor for its standard input, which is empty without one.
+    """
 
     argv: Sequence[str]
     env: Mapping[str, str]
@@ -44,6 +47,7 @@ class Program:
     token: str
     room: str
     pass_fds: Sequence[int] = ()
+    stdin: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -104,7 +108,7 @@ def run_group(program: Program, *, timeout: float, stop: threading.Event) -> End
 def _start(program: Program, writer: int) -> subprocess.Popen[bytes]:
     return subprocess.Popen(
         [*_limiting_words(), *program.argv],
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.DEVNULL if program.stdin is None else program.stdin,
         stdout=writer,
         stderr=writer,
         env=program.env,

@@ -2,31 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from evalgate.errors import NotAvailableError, UsageError
 from evalgate.protocols import SandboxProvider
 from evalgate.sandboxes.bwrap import BwrapProvider
+from evalgate.sandboxes.container import docker, podman
 from evalgate.sandboxes.process import ProcessProvider
 
 PROVIDERS: Mapping[str, Callable[[], SandboxProvider]] = {
+    "docker": docker,
+    "podman": podman,
     "bwrap": BwrapProvider,
     "process": ProcessProvider,
 }
 
-#: What ``auto`` tries, the strongest first.
-AUTO = ("bwrap", "process")
+#: What ``auto`` tries, the strongest first; a plain process holds nothing, so it comes last,
+#: and only where nothing new is measured.
+AUTO = ("docker", "podman", "bwrap")
+_LAST = "process"
 
 
-def resolve(name: str) -> SandboxProvider:
+def resolve(name: str, *, isolated: bool = False, recorded: Sequence[str] = ()) -> SandboxProvider:
     """Return the provider of that name, or with ``auto`` the strongest that can be used.
+
+    With ``auto`` those that recordings were made in are tried first: another may have other
+    programs. When trials must be ``isolated``, ``auto`` takes no plain process.
 
     Raises:
         UsageError: there is no such provider.
         NotAvailableError: the named one, or with ``auto`` every one, can not be used here.
     """
     if name == "auto":
-        return _strongest()
+        return _strongest([one for one in recorded if one in PROVIDERS], isolated=isolated)
     if name not in PROVIDERS:
         raise UsageError(
             f"there is no sandbox named {name!r}",
@@ -43,12 +51,17 @@ def resolve(name: str) -> SandboxProvider:
     return provider
 
 
-def _strongest() -> SandboxProvider:
+def _strongest(recorded: Sequence[str], *, isolated: bool) -> SandboxProvider:
+    order = [*recorded, *AUTO, *(() if isolated else (_LAST,))]
     reasons = []
-    for name in AUTO:
+    for name in dict.fromkeys(order):
         provider = PROVIDERS[name]()
         reason = provider.unavailable()
         if reason is None:
             return provider
         reasons.append(f"{name}: {reason}")
-    raise NotAvailableError("no sandbox can be used here", hint="; ".join(reasons))
+    raise NotAvailableError(
+        f"nothing here isolates an agent ({'; '.join(reasons)})",
+        hint="install Docker or bubblewrap, or make live runs in CI; `evalgate replay` works here;"
+        ' sandbox.use = "process" allows none: agent and tests would run as you',
+    )

@@ -14,7 +14,7 @@ from evalgate.errors import NotAvailableError, UsageError
 from evalgate.protocols import Places, Stage, StageResult, StageStatus
 from evalgate.sandboxes.harvest import Harvest, TooLargeError
 from evalgate.sandboxes.layout import lay_tree, seal
-from evalgate.sandboxes.leftovers import room_prefix
+from evalgate.sandboxes.leftovers import ENGINE, room_prefix
 from evalgate.sandboxes.process_group import Ending
 from evalgate.sandboxes.removal import remove_directory
 
@@ -30,19 +30,16 @@ class Room:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._used = False
-        for name in PLACES:
-            (path / name).mkdir(mode=0o755)
 
     def places_below(self, top: str) -> Places:
         """Return the places as they are named when the room is seen at ``top``."""
         return Places(**{name: f"{top}/{name}" for name in PLACES})
 
-    def lay(self, stage: Stage) -> None:
-        """Lay the trees of the stage in, and seal the places that are only for reading.
+    def use(self, stage: Stage) -> None:
+        """Take the room for a stage.
 
         Raises:
-            UsageError: an unsafe path, or a place that does not exist.
-            NotAvailableError: the disk is full, or does not take such names.
+            UsageError: a place that does not exist.
             RuntimeError: the room was used before; what a program left is not built upon.
         """
         if self._used:
@@ -51,9 +48,20 @@ class Room:
         unknown = sorted({*stage.trees, *stage.keep}.difference(PLACES))
         if unknown:
             raise UsageError(f"a sandbox has no place named {', '.join(unknown)}")
+
+    def lay(self, stage: Stage) -> None:
+        """Lay the trees of the stage in, and seal the places that are only for reading.
+
+        Raises:
+            UsageError: an unsafe path, or a place that does not exist.
+            NotAvailableError: the disk is full, or does not take such names.
+            RuntimeError: the room was used before.
+        """
+        self.use(stage)
         try:
-            for name, tree in stage.trees.items():
-                lay_tree(tree, self.path / name, allow_git=name == "repo")
+            for name in PLACES:
+                (self.path / name).mkdir(mode=0o755)
+                lay_tree(stage.trees.get(name, {}), self.path / name, allow_git=name == "repo")
             for name in SEALED:
                 seal(self.path / name)
         except OSError as error:
@@ -110,8 +118,10 @@ class Room:
 
 
 @contextlib.contextmanager
-def open_room(parent: Path | None = None) -> Iterator[Room]:
+def open_room(parent: Path | None = None, *, engine: str = "") -> Iterator[Room]:
     """Make a fresh room, below the system's temporary directory when no parent is given.
+
+    With the address of an engine it stands for a container of that name.
 
     At the end it is removed, whatever happened; what can not be removed is logged, because a
     finished measurement must not be lost by it.
@@ -119,6 +129,8 @@ def open_room(parent: Path | None = None) -> Iterator[Room]:
     where = Path(parent or tempfile.gettempdir()).resolve()
     path = Path(tempfile.mkdtemp(prefix=room_prefix(), dir=where))
     try:
+        if engine:
+            (path / ENGINE).write_text(engine, encoding="utf-8")
         yield Room(path)
     finally:
         try:

@@ -24,20 +24,28 @@ from evalgate.core.files import File, FileMode, Tree
 from evalgate.errors import NotAvailableError, UsageError
 from evalgate.protocols import Places, SandboxProvider, Stage, StageResult, StageStatus
 from evalgate.sandboxes.bwrap import BwrapProvider
+from evalgate.sandboxes.container import docker, podman
+from evalgate.sandboxes.environment import SYSTEM_DIRECTORIES
 from evalgate.sandboxes.leftovers import remove_leftovers
 from evalgate.sandboxes.process import ProcessProvider
-from evalgate.sandboxes.providers import PROVIDERS, resolve
+from evalgate.sandboxes.providers import AUTO, PROVIDERS, resolve
 
 KEPT = 512 * 1024
 FACTORIES: Mapping[str, Callable[[Path], SandboxProvider]] = {
     "process": ProcessProvider,
     "bwrap": BwrapProvider,
+    "docker": docker,
+    "podman": podman,
 }
 
 #: What a provider does not keep to; the tests of these behaviours are skipped for it.
 GAPS: Mapping[str, frozenset[str]] = {
-    "process": frozenset({"hides host files", "own network", "own processes", "fixed paths"}),
-    "bwrap": frozenset(),
+    "process": frozenset(
+        {"hides host files", "own network", "own processes", "fixed paths", "limits memory"}
+    ),
+    "bwrap": frozenset({"limits memory"}),
+    "docker": frozenset(),
+    "podman": frozenset(),
 }
 
 
@@ -47,6 +55,7 @@ def provider(request: pytest.FixtureRequest, tmp_path: Path) -> SandboxProvider:
     made = FACTORIES[request.param](tmp_path)
     reason = made.unavailable()
     if reason is not None:
+        assert request.param == "podman" or "EVALGATE_ENGINE" not in os.environ, reason
         pytest.skip(f"{request.param}: {reason}")
     return made
 
@@ -66,7 +75,7 @@ def run(
     timeout: float = 20,
     env: Mapping[str, str] | None = None,
     keep: Sequence[str] = ("repo",),
-    host_network: bool = False,
+    reach: int | None = None,
 ) -> StageResult:
     """Run one stage in a fresh sandbox."""
     stage = Stage(
@@ -75,10 +84,15 @@ def run(
         timeout=timeout,
         env=env or {},
         keep=keep,
-        host_network=host_network,
+        reach=reach,
     )
     with provider.open_sandbox() as sandbox:
         return sandbox.run(stage, stop or threading.Event())
+
+
+def shows_host_programs(provider: SandboxProvider) -> bool:
+    """Tell whether programs are those of the host; a container has those of its image."""
+    return provider.name in {"process", "bwrap"}
 
 
 def shell(script: str) -> list[str]:
@@ -190,17 +204,21 @@ def test_a_flood_is_counted_and_cut(provider: SandboxProvider) -> None:
     assert result.seconds < 5
 
 
-def test_a_missing_program_is_not_an_end(provider: SandboxProvider) -> None:
+@pytest.mark.parametrize("reach", [None, 45678])
+def test_a_missing_program_is_not_an_end(provider: SandboxProvider, reach: int | None) -> None:
     """A program that is not there is named, and is neither an exit code nor an exception."""
-    result = run(provider, ["no-such-program"], trees={"repo": {"a": text("a")}})
+    result = run(provider, ["no-such-program"], trees={"repo": {"a": text("a")}}, reach=reach)
     assert (result.status, result.exit_code) == (StageStatus.NOT_FOUND, None)
     assert "no-such-program" in result.detail
 
 
-def test_a_missing_interpreter_is_a_missing_program(provider: SandboxProvider) -> None:
+@pytest.mark.parametrize("reach", [None, 45678])
+def test_a_missing_interpreter_is_a_missing_program(
+    provider: SandboxProvider, reach: int | None
+) -> None:
     """A script whose interpreter is not there can not be started either."""
     script = text("#!/no/such/interpreter\n", FileMode.EXECUTABLE)
-    result = run(provider, ["./script"], trees={"repo": {"script": script}})
+    result = run(provider, ["./script"], trees={"repo": {"script": script}}, reach=reach)
     assert result.status is StageStatus.NOT_FOUND
 
 
@@ -239,7 +257,8 @@ def test_the_environment_is_exact(
         result = sandbox.run(stage, threading.Event())
     pairs = dict(pair.split("=", 1) for pair in result.log.decode().rstrip("\0").split("\0"))
     path = pairs.pop("PATH").split(":")
-    assert path[:2] == [f"{sys.base_prefix}/bin", f"{sys.prefix}/bin"]
+    own = [f"{sys.base_prefix}/bin", f"{sys.prefix}/bin"]
+    assert path[:2] == (own if shows_host_programs(provider) else list(SYSTEM_DIRECTORIES[:2]))
     assert len(pairs.pop("EVALGATE_STAGE")) >= 32
     assert pairs == {
         "GIVEN": "a value\nof two lines",
@@ -300,7 +319,8 @@ def test_home_and_temp_can_be_written(provider: SandboxProvider) -> None:
 def test_python_is_the_base_interpreter(provider: SandboxProvider) -> None:
     """The interpreter inside is not the one of evalgate's own environment."""
     code = "import sys; print(sys.prefix)"
-    assert run(provider, python(code)).log.decode().strip() == sys.base_prefix
+    prefix = run(provider, python(code)).log.decode().strip()
+    assert prefix == (sys.base_prefix if shows_host_programs(provider) else "/usr")
 
 
 def test_every_place_holds_what_was_laid_there(provider: SandboxProvider) -> None:
@@ -344,10 +364,11 @@ def test_a_time_out_ends_everything(provider: SandboxProvider, tmp_path: Path) -
         began = time.monotonic()
         result = sandbox.run(stage, threading.Event())
         assert_ended(result, mark, began, 0.5)
-        (grows,) = tmp_path.rglob("grows")
-        size = grows.stat().st_size
-        time.sleep(0.15)
-        assert grows.stat().st_size == size > 0
+        if shows_host_programs(provider):
+            (grows,) = tmp_path.rglob("grows")
+            size = grows.stat().st_size
+            time.sleep(0.15)
+            assert grows.stat().st_size == size > 0
     assert (result.status, result.exit_code) == (StageStatus.TIMEOUT, None)
     assert "grows" in result.trees["repo"]
 
@@ -409,6 +430,17 @@ def test_only_its_own_processes_are_seen(provider: SandboxProvider) -> None:
     seen, reached = run(provider, python(code)).log.decode().splitlines()
     assert len(seen.split(",")) <= 3
     assert reached == "none"
+
+
+def test_memory_that_is_used_up_is_told(provider: SandboxProvider) -> None:
+    """Neither an exit code nor our failure: what was measured used too much."""
+    needs(provider, "limits memory")
+    if provider.name == "podman":
+        pytest.skip("podman's interface does not tell it")
+    code = "open('left', 'w').close(); held = [bytearray(b'x' * (100 << 20)) for _ in range(30)]"
+    result = run(provider, python(code), timeout=60)
+    assert (result.status, result.exit_code) == (StageStatus.MEMORY, None)
+    assert "left" in result.trees["repo"]
 
 
 # --- files back ----------------------------------------------------------------------------
@@ -544,17 +576,18 @@ def test_nothing_is_left_on_disk(provider: SandboxProvider, tmp_path: Path) -> N
 def test_a_killed_evalgate_is_cleaned_up_after(provider: SandboxProvider, tmp_path: Path) -> None:
     """The next start removes the rooms of a dead owner, ends what works in them, and no other."""
     mark = f"mark-{tmp_path.name}-{os.getpid()}"
+    factory = FACTORIES[provider.name]
     code = (
         "import sys, threading; from pathlib import Path\n"
-        f"from {type(provider).__module__} import {type(provider).__name__} as Provider\n"
+        f"from {factory.__module__} import {factory.__name__} as Provider\n"
         "from evalgate.protocols import Stage\n"
         "with Provider(Path(sys.argv[1])).open_sandbox() as sandbox:\n"
         "    sandbox.run(Stage(trees={}, argv=['sh', '-c', sys.argv[2]], timeout=60), "
         "threading.Event())\n"
     )
-    script = STUBBORN.replace("MARK", mark) + "touch ready; wait"
+    script = STUBBORN.replace("MARK", mark) + "exec sleep 60"
     owner = subprocess.Popen([sys.executable, "-c", code, str(tmp_path), script])
-    while not list(tmp_path.rglob("ready")):
+    while not any(pid != owner.pid for pid in alive_with(mark)):
         time.sleep(0.02)
         assert owner.poll() is None
     with provider.open_sandbox():
@@ -736,7 +769,7 @@ def test_the_hosts_loopback_is_reached_when_given(provider: SandboxProvider) -> 
     """With the host's network the gateway of the host is found."""
     with listener() as port:
         argv = [*python(CONNECT), "127.0.0.1", str(port)]
-        assert run(provider, argv, host_network=True).log == b"from the host\n"
+        assert run(provider, argv, reach=port).log == b"from the host\n"
 
 
 def test_host_files_are_hidden(provider: SandboxProvider, tmp_path: Path) -> None:
@@ -750,8 +783,7 @@ def test_host_files_are_hidden(provider: SandboxProvider, tmp_path: Path) -> Non
         "/var/run/docker.sock",
         "/run/docker.sock",
         "/etc/shadow",
-        "/etc/ssl/private",
-        "/etc/hostname",
+        *(("/etc/ssl/private", "/etc/hostname") if shows_host_programs(provider) else ()),
         str(Path(__file__)),
         *(str(place) for place in home.iterdir() if place.name != ".pyenv"),
     ]
@@ -770,7 +802,8 @@ def test_evalgate_itself_is_hidden(provider: SandboxProvider) -> None:
         "s = importlib.util.find_spec('evalgate.errors') if importlib.util.find_spec('evalgate')"
         " else None\nprint(s)"
     )
-    for interpreter in ("python3", f"{sys.prefix}/bin/python"):
+    every = ["python3", f"{sys.prefix}/bin/python"]
+    for interpreter in every if shows_host_programs(provider) else every[:1]:
         assert run(provider, [interpreter, "-c", code]).log == b"None\n"
     found = run(provider, shell("find / -path /proc -prune -o -name 'bwrap.py' -print 2>/dev/null"))
     assert found.log == b""
@@ -845,14 +878,30 @@ def test_promises_and_gaps_agree() -> None:
         assert promises.own_network is ("own network" not in gaps)
         assert promises.own_processes is ("own processes" not in gaps)
         assert promises.hides_host_files is ("hides host files" not in gaps)
+        assert promises.limits_memory is ("limits memory" not in gaps)
 
 
-def test_auto_takes_the_strongest_that_works(monkeypatch: pytest.MonkeyPatch) -> None:
-    """With bubblewrap it is used, without it a plain process."""
-    expected = "process" if BwrapProvider().unavailable() else "bwrap"
-    assert resolve("auto").name == expected
+def test_auto_takes_the_strongest_that_works() -> None:
+    """An engine before bubblewrap, and a plain process only where nothing new is measured."""
+    working = [name for name in (*AUTO, "process") if PROVIDERS[name]().unavailable() is None]
+    assert resolve("auto").name == working[0]
+
+
+def test_auto_prefers_what_recordings_were_made_in() -> None:
+    """Another sandbox has other programs: what was recorded may not be reproduced there."""
+    assert resolve("auto", recorded=("gone", "process")).name == "process"
+
+
+def test_live_trials_take_no_plain_process(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Where nothing isolates, the ways out are named."""
     monkeypatch.setenv("PATH", "/nowhere")
+    monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none")
+    if PROVIDERS["podman"]().unavailable() is None:
+        pytest.skip("podman isolates here")
     assert resolve("auto").name == "process"
+    with pytest.raises(NotAvailableError, match="nothing here isolates") as caught:
+        resolve("auto", isolated=True)
+    assert "evalgate replay" in caught.value.hint
 
 
 def test_a_named_provider_must_work(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -879,4 +928,4 @@ def test_an_unknown_name_is_refused_with_the_known_ones() -> None:
     """A misspelt name is answered with the list."""
     with pytest.raises(UsageError, match="'bwarp'") as caught:
         resolve("bwarp")
-    assert caught.value.hint.endswith("auto, bwrap, process")
+    assert caught.value.hint.endswith("auto, bwrap, docker, podman, process")

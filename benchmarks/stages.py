@@ -1,0 +1,132 @@
+"""Trials' stages as they are timed: ours, the floor of the engine, and the usual design."""
+
+import contextlib
+import io
+import socket
+import tarfile
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import docker
+
+from evalgate.core.files import File, Tree
+from evalgate.protocols import SandboxProvider, Stage, StageStatus
+from evalgate.sandboxes.container import ContainerProvider
+from evalgate.sandboxes.docker import Engine
+from evalgate.sandboxes.images import Image
+
+
+def tree_of(files: int, size: int) -> Tree:
+    """Return a repository: so many files of so many bytes altogether, a hundred a folder."""
+    each = size // files
+    text = (b"def value():\n    return 42\n" * (each // 26 + 1))[:each]
+    return {f"package_{n // 100}/module_{n}.py": File(data=text) for n in range(files)}
+
+
+def open_provider() -> ContainerProvider:
+    """Return the provider of the engine at hand."""
+    return ContainerProvider("docker", Engine(), Image())
+
+
+def stage(
+    provider: SandboxProvider, trees: dict[str, Tree], argv: Sequence[str], reach: int | None = None
+) -> bytes:
+    """Run one stage and return its log."""
+    with provider.open_sandbox() as sandbox:
+        one = Stage(trees=trees, argv=list(argv), timeout=60, reach=reach)
+        result = sandbox.run(one, threading.Event())
+    if result.status is not StageStatus.EXITED or result.exit_code:
+        raise RuntimeError(f"{result.status} {result.exit_code} {result.detail} {result.log!r}")
+    return result.log
+
+
+class Usual:
+    """An engine used as harnesses usually do: one sleeping container, exec and copies."""
+
+    def __init__(self, image: str) -> None:
+        """Use an image by its name."""
+        self._client = docker.DockerClient(max_pool_size=16)
+        self._image = image
+
+    def floor(self, **settings: Any) -> None:
+        """Create, start, wait for and remove a container that does nothing."""
+        container = self._client.containers.create(
+            self._image, ["true"], network_mode="none", **settings
+        )
+        container.start()
+        container.wait()
+        container.remove(force=True)
+
+    def trial(self, tree: Tree) -> None:
+        """Copy the files in, run something, copy tests in, run them, copy all of it out."""
+        container = self._client.containers.run(
+            self._image, ["sleep", "600"], detach=True, network_mode="none", user="0"
+        )
+        try:
+            container.exec_run(["mkdir", "/repo"])
+            container.put_archive("/repo", _archive(tree))
+            container.exec_run(["sh", "-c", "cd /repo && touch changed"])
+            container.put_archive("/repo", _archive({"test_it.py": File(data=b"\n")}))
+            container.exec_run(["true"], workdir="/repo")
+            chunks, _ = container.get_archive("/repo")
+            for _ in chunks:
+                pass
+        finally:
+            container.remove(force=True)
+
+
+def _archive(tree: Tree) -> bytes:
+    stream = io.BytesIO()
+    with tarfile.open(fileobj=stream, mode="w") as tar:
+        for path, file in tree.items():
+            entry = tarfile.TarInfo(path)
+            entry.size = len(file.data)
+            tar.addfile(entry, io.BytesIO(file.data))
+    return stream.getvalue()
+
+
+@contextlib.contextmanager
+def open_echo() -> Iterator[int]:
+    """Answer every line on a port of the loopback at once, as a model would that costs no time."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=_accept, args=(server,), daemon=True).start()
+        yield server.getsockname()[1]
+
+
+def _accept(server: socket.socket) -> None:
+    with contextlib.suppress(OSError):
+        while True:
+            connection, _ = server.accept()
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            threading.Thread(target=_echo, args=(connection,), daemon=True).start()
+
+
+def _echo(connection: socket.socket) -> None:
+    with contextlib.suppress(OSError), connection:
+        while chunk := connection.recv(1 << 16):
+            connection.sendall(chunk)
+
+
+#: Run inside and outside: milliseconds of one call of 4 KB, the median of two hundred.
+CALLS = """
+import socket, statistics, sys, time
+s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+s.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+times = []
+for _ in range(200):
+    began = time.perf_counter()
+    s.sendall(b"x" * 4096)
+    left = 4096
+    while left: left -= len(s.recv(left))
+    times.append(time.perf_counter() - began)
+print(1000 * statistics.median(times))
+"""
+
+
+def timed(work: Callable[[], object]) -> float:
+    """Return the milliseconds that a call takes."""
+    began = time.perf_counter()
+    work()
+    return 1000 * (time.perf_counter() - began)

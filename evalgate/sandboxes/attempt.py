@@ -1,0 +1,216 @@
+"""One try at a stage in a container: what is sent, what is heard, what becomes of it."""
+
+from __future__ import annotations
+
+import contextlib
+import secrets
+import socket
+import threading
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from evalgate.core.files import Tree
+from evalgate.errors import NotAvailableError
+from evalgate.protocols import Places, Stage, StageResult, StageStatus
+from evalgate.sandboxes.archive import pack, read_listing, restore, unpack
+from evalgate.sandboxes.conversation import Conversation
+from evalgate.sandboxes.environment import SYSTEM_DIRECTORIES, build_environment, new_token
+from evalgate.sandboxes.forwarding import FORWARD, forwarded, forwarder, inner_text
+from evalgate.sandboxes.harvest import TooLargeError
+from evalgate.sandboxes.room import PLACES, SEALED
+from evalgate.sandboxes.tunnel import Tunnel
+
+TOP: Final = "/evalgate"
+PLACES_INSIDE: Final = Places(**{name: f"{TOP}/{name}" for name in PLACES})
+
+_PATH: Final = ":".join(SYSTEM_DIRECTORIES)
+#: How much longer than its limit a stage may take before the engine ends it: starting a
+#: container, laying the files in, reading them back.
+_GRACE: Final = 60.0
+_LOOK: Final = 0.02
+_CHUNK: Final = 1 << 20
+
+
+@dataclass(slots=True, kw_only=True)
+class Attempt:
+    """One try at a stage: what is sent, what is heard, what becomes of it."""
+
+    stage: Stage
+    command: list[str]
+    sent: bytes
+    talk: Conversation
+    began: float = field(default_factory=time.monotonic)
+    _done: threading.Event = field(default_factory=threading.Event)
+    _socket: socket.socket | None = None
+
+    @classmethod
+    def of(cls, stage: Stage) -> Attempt:
+        """Prepare what is sent for a stage."""
+        env = build_environment(stage, PLACES_INSIDE, path=_PATH, token=new_token())
+        trees: dict[str, Tree] = dict(stage.trees)
+        places, argv = list(PLACES), list(stage.argv)
+        if stage.reach is not None:
+            trees[FORWARD] = forwarder()
+            places.append(FORWARD)
+            argv = forwarded(stage, TOP)
+        data = pack(places, trees, sealed=(*SEALED, FORWARD))
+        word = secrets.token_hex(16).encode()
+        variables = [f"{name}={value}" for name, value in env.items()]
+        command = [
+            *(
+                "sh",
+                "-c",
+                inner_text("entry.sh"),
+                "evalgate",
+                str(len(data)),
+                f"{stage.timeout:.3f}",
+            ),
+            *(" ".join(stage.keep), env["PATH"], "no" if stage.reach is None else "yes"),
+            *(stage.argv[0], *variables, *argv),
+        ]
+        attempt = cls(
+            stage=stage,
+            command=command,
+            sent=word + b"\n" + data,
+            talk=Conversation(word=word, tunnel=None),
+        )
+        if stage.reach is not None:
+            attempt.talk.tunnel = Tunnel(stage.reach, attempt._send)
+        return attempt
+
+    def listen(self, stream: socket.socket) -> None:
+        """Begin to send and to hear; what is not heard would hold the engine up."""
+        self._socket = stream
+        for work in (self._lay, self._hear):
+            threading.Thread(target=work, name=f"container-{work.__name__}", daemon=True).start()
+
+    def _send(self, data: bytes) -> None:
+        if self._socket is not None:
+            self._socket.sendall(data)
+
+    def _lay(self) -> None:
+        with contextlib.suppress(OSError):
+            self._send(self.sent)
+
+    def _hear(self) -> None:
+        try:
+            while self._socket is not None and (chunk := self._socket.recv(_CHUNK)):
+                self.talk.feed(chunk)
+        except OSError:
+            pass
+        finally:
+            self._done.set()
+
+    def wait(self, stop: threading.Event) -> StageStatus | None:
+        """Wait for the last word; return a status when the container has to be ended instead."""
+        deadline = time.monotonic() + self.stage.timeout + _GRACE
+        while not self._done.wait(_LOOK):
+            if stop.is_set():
+                return StageStatus.INTERRUPTED
+            if time.monotonic() > deadline:
+                return StageStatus.ENGINE
+            if self.talk.overflow:
+                break
+        return StageStatus.TOO_LARGE if self.talk.overflow else None
+
+    def hang_up(self, stream: socket.socket) -> None:
+        """End the stream and the tunnel."""
+        if self.talk.tunnel is not None:
+            self.talk.tunnel.close()
+        with contextlib.suppress(OSError):
+            stream.shutdown(socket.SHUT_RDWR)
+        self._done.wait(_GRACE)
+
+    def cut(self, status: StageStatus) -> StageResult:
+        """Return what is known of a container that had to be ended."""
+        if status is StageStatus.TOO_LARGE and self.talk.last_words is not None:
+            result = self.judged(whole=False)
+            if result.status is StageStatus.TOO_LARGE:
+                return result
+        details = {
+            StageStatus.TOO_LARGE: f"{self.stage.keep[0]}: more than is ever taken",
+            StageStatus.ENGINE: "the container did not end in time",
+        }
+        return self.result(status, detail=details.get(status, ""))
+
+    def judged(self, *, whole: bool) -> StageResult:
+        """Read the last words of a container; they are not ``whole`` when it was cut short.
+
+        Raises:
+            NotAvailableError: the files can not be laid in, or the image lacks a program.
+        """
+        words = self.talk.last_words
+        if words is None:
+            return self.result(StageStatus.ENGINE, detail="the container ended without a word")
+        if self.talk.tunnel is not None and self.talk.tunnel.trouble:
+            return self.result(StageStatus.NOT_FOUND, detail=self.talk.tunnel.trouble)
+        (kind, *told), rest = words
+        detail = told[0] if told else ""
+        if kind == "missing":
+            return self.result(StageStatus.NOT_FOUND, detail=detail)
+        if kind == "setup":
+            raise NotAvailableError(f"a container can not be made ready: {detail}")
+        code, _, took = detail.partition(" ")
+        if kind != "ended" or not (code.isdecimal() and took.isdecimal()):
+            return self.result(StageStatus.ENGINE, detail=f"a container said {kind} {detail}")
+        seconds = int(took) / 1000
+        late = int(code) == 128 + 9 and seconds >= self.stage.timeout
+        status = StageStatus.TIMEOUT if late else StageStatus.EXITED
+        try:
+            trees, details, complete = self._read(rest, whole=whole)
+        except ValueError as error:
+            return self.result(StageStatus.ENGINE, detail=f"files can not be read: {error}")
+        if not complete and status is StageStatus.EXITED:
+            status = StageStatus.TOO_LARGE
+        return self.result(
+            status,
+            exit_code=None if late else int(code),
+            seconds=seconds,
+            trees=trees,
+            detail="; ".join(details),
+        )
+
+    def _read(self, rest: bytes, *, whole: bool) -> tuple[dict[str, Tree], list[str], bool]:
+        listed, found, tar = (b"\0" + rest).partition(b"\0\0")
+        if not found:
+            raise ValueError("the container ended while they were listed")
+        listings, details = {}, []
+        for place in self.stage.keep:
+            try:
+                listings[place] = read_listing(listed, place)
+            except TooLargeError as error:
+                details.append(f"{place}: {error}")
+                continue
+            if listings[place].skipped:
+                details.append(f"{place}: not a file, left out: {listings[place].described()}")
+        complete = len(listings) == len(self.stage.keep)
+        if listings and not whole:
+            raise ValueError("the container ended while they were sent")
+        changed = unpack(tar) if listings else {}
+        trees: dict[str, Tree] = {
+            place: restore(place, self.stage.trees.get(place, {}), listing, changed)
+            for place, listing in listings.items()
+        }
+        return trees, details, complete
+
+    def result(
+        self,
+        status: StageStatus,
+        *,
+        exit_code: int | None = None,
+        seconds: float | None = None,
+        trees: Mapping[str, Tree] | None = None,
+        detail: str = "",
+    ) -> StageResult:
+        """Put the result together."""
+        return StageResult(
+            status=status,
+            exit_code=exit_code,
+            log=self.talk.log.render(),
+            log_bytes=self.talk.log.total,
+            seconds=round(time.monotonic() - self.began, 3) if seconds is None else seconds,
+            trees=trees or {},
+            detail=detail,
+        )

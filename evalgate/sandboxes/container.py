@@ -1,0 +1,193 @@
+"""Containers of an engine: a fresh one for each stage, driven over one attached stream.
+
+No exec, no copying through the engine, no mount of the host: files go in and come back on the
+stream, the work lies in memory of a limited size, and there is no network.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Final
+
+from evalgate.protocols import Places, Promises, Stage, StageResult, StageStatus
+from evalgate.sandboxes.attempt import PLACES_INSIDE, TOP, Attempt
+from evalgate.sandboxes.docker import OWNER, Engine, EngineError
+from evalgate.sandboxes.images import Image
+from evalgate.sandboxes.room import Room, open_room
+from evalgate.sandboxes.seccomp import seccomp_profile
+
+_MB: Final = 1 << 20
+_KILLED: Final = 128 + 9
+_NO_MEMORY: Final = "the memory was used up"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """What one container may use: bytes of memory and work space, processors, processes."""
+
+    memory: int = 2048 * _MB
+    work: int = 1024 * _MB
+    files: int = 200_000
+    temp: int = 256 * _MB
+    cpus: float = 1.0
+    processes: int = 256
+    open_files: int = 4096
+    file_size: int = 512 * _MB
+
+
+class ContainerProvider:
+    """Runs a stage in a container of its own."""
+
+    promises = Promises(
+        own_network=True,
+        own_processes=True,
+        hides_host_files=True,
+        limits_memory=True,
+    )
+
+    def __init__(self, name: str, engine: Engine, image: Image, temp: Path | None = None) -> None:
+        """Use an engine under the name of a provider, and an image that has the programs."""
+        self.name = name
+        self._engine = engine
+        self._image = image
+        self._temp = temp
+        self._limits = Limits()
+
+    def unavailable(self) -> str | None:
+        """Say why it can not be used here: the engine, or its image."""
+        return self._engine.unavailable() or self._image.unavailable(self._engine)
+
+    @property
+    def image(self) -> str:
+        """The name of the image; it is built when it is not there."""
+        return self._image.ready(self._engine)
+
+    @contextlib.contextmanager
+    def open_sandbox(self) -> Iterator[ContainerSandbox]:
+        """Make ready; the container is removed at the end, by the next start if not by us.
+
+        The room holds no more than the name of the engine, so that a container whose owner was
+        killed is found without asking any engine.
+        """
+        image = self.image
+        with open_room(self._temp, engine=self._engine.address) as room:
+            try:
+                yield ContainerSandbox(self._engine, image, room, self._limits)
+            finally:
+                with contextlib.suppress(EngineError):
+                    self._engine.remove(room.path.name)
+
+
+class ContainerSandbox:
+    """One container for one stage."""
+
+    def __init__(self, engine: Engine, image: str, room: Room, limits: Limits) -> None:
+        self._engine = engine
+        self._image = image
+        self._room = room
+        self._limits = limits
+
+    @property
+    def places(self) -> Places:
+        """Where things are inside: always the same paths."""
+        return PLACES_INSIDE
+
+    def run(self, stage: Stage, stop: threading.Event) -> StageResult:
+        """Run the stage's program in a container; what the engine fails at is tried once more."""
+        self._room.use(stage)
+        result = self._attempt(stage, stop)
+        if result.status is StageStatus.ENGINE and not stop.is_set():
+            result = self._attempt(stage, stop)
+        return result
+
+    def _attempt(self, stage: Stage, stop: threading.Event) -> StageResult:
+        name = self._room.path.name
+        attempt = Attempt.of(stage)
+        try:
+            self._engine.remove(name)
+            self._engine.create(name, self._image, attempt.command, **self._settings())
+            with self._engine.attached(name) as stream:
+                attempt.listen(stream)
+                try:
+                    self._engine.start(name)
+                    status = attempt.wait(stop)
+                    if status is not None:
+                        self._engine.kill(name)
+                finally:
+                    attempt.hang_up(stream)
+            if status is not None:
+                return attempt.cut(status)
+            ended = self._engine.ended(name)
+        except EngineError as error:
+            return attempt.result(StageStatus.ENGINE, detail=f"engine: {error}")
+        if ended.out_of_memory and attempt.talk.last_words is None:
+            return attempt.result(StageStatus.MEMORY, detail=_NO_MEMORY)
+        result = attempt.judged(whole=ended.exit_code == 0)
+        if ended.out_of_memory and result.exit_code == _KILLED:
+            return replace(result, status=StageStatus.MEMORY, exit_code=None, detail=_NO_MEMORY)
+        return result
+
+    def _settings(self) -> dict[str, object]:
+        limits = self._limits
+        return {
+            "hostname": "evalgate",
+            "labels": {OWNER: self._room.path.name},
+            "network_mode": "none",
+            "read_only": True,
+            "cap_drop": ["ALL"],
+            "security_opt": ["no-new-privileges", f"seccomp={self._profile()}"],
+            "mem_limit": limits.memory,
+            "memswap_limit": limits.memory,
+            "nano_cpus": int(limits.cpus * 1e9),
+            "pids_limit": limits.processes,
+            "shm_size": 64 * _MB,
+            "ulimits": {
+                "nofile": limits.open_files,
+                "core": 0,
+                "fsize": limits.file_size,
+                **({"nproc": 4096} if self._engine.is_podman else {}),
+            },
+            "tmpfs": {
+                TOP: self._memory_disk(limits.work, limits.files),
+                "/tmp": self._memory_disk(limits.temp, limits.files // 4),  # noqa: S108
+            },
+        }
+
+    def _memory_disk(self, size: int, files: int) -> str:
+        """Return the options of a file system in memory; podman can not limit its files."""
+        number = "" if self._engine.is_podman else f",nr_inodes={files}"
+        return f"exec,size={size},mode=1777{number}"
+
+    def _profile(self) -> str:
+        """Return the profile as the engine takes it: podman reads it from a file."""
+        if not self._engine.is_podman:
+            return seccomp_profile()
+        place = self._room.path / "seccomp.json"
+        place.write_text(seccomp_profile(), encoding="utf-8")
+        return str(place)
+
+
+def docker(temp: Path | None = None) -> ContainerProvider:
+    """Return the provider of the Docker engine that the environment names."""
+    return ContainerProvider("docker", Engine(), Image(), temp)
+
+
+def podman(temp: Path | None = None) -> ContainerProvider:
+    """Return the provider of podman's service: that of this user, or the system's."""
+    return ContainerProvider("podman", _podman_engine(), Image(), temp)
+
+
+def engines() -> tuple[Engine, ...]:
+    """Return the engines that sandboxes may have been made in."""
+    return (Engine(), _podman_engine())
+
+
+def _podman_engine() -> Engine:
+    folder = Path(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}", "podman")
+    own = folder / "podman.sock"
+    return Engine(f"unix://{own if own.exists() else '/run/podman/podman.sock'}")

@@ -1,0 +1,76 @@
+"""What a container says on its one stream: a log, frames of a tunnel, then how it ended."""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+from typing import Final
+
+from evalgate.sandboxes.archive import MAX_LIST
+from evalgate.sandboxes.harvest import MAX_BYTES, MAX_FILES
+from evalgate.sandboxes.output import Output
+from evalgate.sandboxes.tunnel import Tunnel
+
+_HEAD: Final = struct.Struct(">BxxxI")
+_STDERR: Final = 2
+#: A tar of what is taken back is no longer: contents, and two blocks or so for each file.
+_MOST: Final = MAX_BYTES + MAX_FILES * 4096 + MAX_LIST
+#: Longer than any word that the entry says about an end.
+_WORDS: Final = 4096
+
+
+@dataclass(slots=True, kw_only=True)
+class Conversation:
+    """Reads the stream of an attached container: frames of an output's number and a length.
+
+    ``word`` is what the entry was given to tell its own last words from all others' output.
+    ``end`` is what follows it, ``overflow`` whether that is more than is ever taken.
+    """
+
+    word: bytes
+    tunnel: Tunnel | None
+    log: Output = field(default_factory=Output)
+    end: bytearray | None = None
+    overflow: bool = False
+    _held: bytearray = field(default_factory=bytearray)
+    _tail: bytes = b""
+
+    def feed(self, data: bytes) -> None:
+        """Take what the engine sent."""
+        self._held += data
+        while len(self._held) >= _HEAD.size:
+            kind, length = _HEAD.unpack_from(self._held)
+            if len(self._held) < _HEAD.size + length:
+                return
+            chunk = bytes(self._held[_HEAD.size : _HEAD.size + length])
+            del self._held[: _HEAD.size + length]
+            if kind == _STDERR:
+                self.log.add(chunk)
+            else:
+                self._hear(chunk)
+
+    def _hear(self, chunk: bytes) -> None:
+        if self.end is not None:
+            if len(self.end) + len(chunk) > _MOST:
+                self.overflow = True
+            else:
+                self.end += chunk
+            return
+        seen = self._tail + chunk
+        at = seen.find(self.word)
+        if at >= 0:
+            # A frame that was cut by the end of its sender is of no use to anybody.
+            self.end = bytearray(seen[at + len(self.word) :])
+        elif self.tunnel is not None:
+            self.tunnel.feed(chunk)
+        self._tail = seen[-len(self.word) :]
+
+    @property
+    def last_words(self) -> tuple[list[str], bytes] | None:
+        """The words that tell the end, and the bytes after them; None before they are whole."""
+        if self.end is None:
+            return None
+        line, found, rest = bytes(self.end).partition(b"\n")
+        if not found or len(line) > _WORDS:
+            return None
+        return line.decode("utf-8", "replace").split(" ", 1), rest

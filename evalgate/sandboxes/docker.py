@@ -1,0 +1,200 @@
+"""The one door to container engines: Docker's API, which podman speaks as well.
+
+https://docs.docker.com/engine/api/ (1.41). Nothing is imported before an engine is asked for.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import socket
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from evalgate.errors import NotAvailableError
+
+if TYPE_CHECKING:
+    from docker import APIClient
+
+#: What every container of ours carries; the value is the process that owns it.
+OWNER: Final = "evalgate.owner"
+
+_PATIENCE: Final = 60
+_POOL: Final = 64
+
+
+class EngineError(Exception):
+    """The engine refused or failed; it says nothing about the program inside."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ended:
+    """How a container ended: its exit code, and whether memory was used up."""
+
+    exit_code: int
+    out_of_memory: bool
+
+
+class Engine:
+    """One engine at one address, asked by several threads."""
+
+    def __init__(self, address: str = "") -> None:
+        """Name an engine by its address; empty is what DOCKER_HOST says, or the usual socket."""
+        self.address = address or os.environ.get("DOCKER_HOST", "") or "unix:///var/run/docker.sock"
+
+    def unavailable(self) -> str | None:
+        """Say why it does not answer, or None."""
+        if self.address.startswith("unix://") and not Path(self.address[7:]).exists():
+            return f"no engine listens at {self.address}"
+        try:
+            with _told():
+                self._api.ping()
+        except EngineError as error:
+            return f"the engine at {self.address} does not answer: {error}"
+        return None
+
+    @cached_property
+    def is_podman(self) -> bool:
+        """Whether it is podman that speaks Docker's language."""
+        with _told():
+            components = self._api.version().get("Components") or ()
+        return any("podman" in str(one.get("Name", "")).lower() for one in components)
+
+    def labels(self, image: str) -> Mapping[str, str] | None:
+        """Return the labels of an image, None when it is not there."""
+        from docker.errors import ImageNotFound  # noqa: PLC0415
+
+        with _told():
+            try:
+                found: Mapping[str, Any] = self._api.inspect_image(image)  # type: ignore[no-untyped-call]
+            except ImageNotFound:
+                return None
+        return found["Config"].get("Labels") or {}
+
+    def build(
+        self, context: Path, *, tag: str, args: Mapping[str, str], labels: Mapping[str, str]
+    ) -> None:
+        """Build an image by the classic builder.
+
+        Raises:
+            NotAvailableError: it can not be built; the last words of the build say why.
+        """
+        said: list[str] = []
+        with _told():
+            lines = self._api.build(
+                path=str(context),
+                tag=tag,
+                buildargs=dict(args),
+                labels=dict(labels),
+                rm=True,
+                forcerm=True,
+                decode=True,
+            )
+            for line in lines:
+                said.append(str(line.get("stream", "")))
+                if "error" in line:
+                    words = "".join(said).strip().splitlines()[-3:]
+                    raise NotAvailableError(
+                        f"the image of {context} can not be built: {line['error']}",
+                        hint="; ".join(words),
+                    )
+
+    def create(self, name: str, image: str, command: Sequence[str], **settings: Any) -> None:
+        """Make a container; ``settings`` are those of the API's host configuration."""
+        from docker.types import LogConfig, Ulimit  # noqa: PLC0415
+
+        limits = [
+            Ulimit(name=kind, soft=value, hard=value)
+            for kind, value in settings.pop("ulimits", {}).items()
+        ]
+        labels, hostname = settings.pop("labels"), settings.pop("hostname")
+        with _told():
+            host = self._api.create_host_config(
+                ulimits=limits, log_config=LogConfig(type="none"), **settings
+            )
+            self._api.create_container(
+                image,
+                list(command),
+                name=name,
+                entrypoint=[],
+                stdin_open=True,
+                user="1000:1000",
+                working_dir="/",
+                hostname=hostname,
+                labels=labels,
+                host_config=host,
+                environment={},
+            )
+
+    @contextlib.contextmanager
+    def attached(self, name: str) -> Iterator[socket.socket]:
+        """Open the stream of a container: its standard input, and both outputs in frames."""
+        with _told():
+            opened = self._api.attach_socket(
+                name, params={"stdin": 1, "stdout": 1, "stderr": 1, "stream": 1}
+            )
+        # The SDK's answer holds the connection open for as long as it is held itself.
+        with (
+            contextlib.closing(opened),
+            contextlib.closing(getattr(opened, "_sock", opened)) as raw,
+        ):
+            raw.settimeout(None)
+            yield raw
+
+    def start(self, name: str) -> None:
+        """Start a container."""
+        with _told():
+            self._api.start(name)
+
+    def kill(self, name: str) -> None:
+        """End all that runs in a container; one that has ended is left as it is."""
+        with contextlib.suppress(EngineError), _told():
+            self._api.kill(name)
+
+    def ended(self, name: str) -> Ended:
+        """Wait for the end of a container that has closed its outputs."""
+        with _told():
+            code = self._api.wait(name, timeout=_PATIENCE)["StatusCode"]
+            state = self._api.inspect_container(name)["State"]
+        return Ended(exit_code=int(code), out_of_memory=bool(state.get("OOMKilled")))
+
+    def remove(self, name: str) -> bool:
+        """Remove a container, running or not; tell whether there was one."""
+        from docker.errors import NotFound  # noqa: PLC0415
+
+        with _told():
+            try:
+                self._api.remove_container(name, force=True, v=True)
+            except NotFound:
+                return False
+        return True
+
+    def ours(self) -> list[str]:
+        """Return the names of all containers that any evalgate made."""
+        with _told():
+            found = self._api.containers(all=True, filters={"label": OWNER})
+        return sorted(str(one["Names"][0]).lstrip("/") for one in found if one.get("Names"))
+
+    @cached_property
+    def _api(self) -> APIClient:
+        import docker  # noqa: PLC0415
+
+        return docker.APIClient(
+            base_url=self.address, version="auto", timeout=_PATIENCE, max_pool_size=_POOL
+        )
+
+
+@contextlib.contextmanager
+def _told() -> Iterator[None]:
+    """Turn whatever the SDK raises into one error with one line."""
+    from docker.errors import DockerException  # noqa: PLC0415
+    from requests.exceptions import RequestException  # noqa: PLC0415
+
+    try:
+        yield
+    except (DockerException, RequestException, OSError) as error:
+        words = getattr(error, "explanation", None) or str(error)
+        raise EngineError(str(words).strip().splitlines()[0][:400]) from error

@@ -1,0 +1,53 @@
+# Process 1 of a container: lays the files in, runs one program, hands back what it changed.
+# Standard input: a word, a line end, so many bytes of tar; then frames for the program's port.
+# Standard output: frames; the word and how it ended; a list of all files; a tar of the changed.
+# The word is not on the command line, so that no program inside can say it for us.
+size=$1 seconds=$2 keep=$3 path=$4 forwards=$5 program=$6
+shift 6
+IFS= read -r word
+umask 022
+end() { printf '%s%s\n' "$word" "$*"; exit 0; }
+cd /evalgate || end setup "there is no /evalgate"
+[ "$(find / -maxdepth 0 -newerct @0 -printf x 2>/dev/null)" = x ] || end setup "the image has no GNU find"
+tar --hard-dereference --version >/dev/null 2>&1 || end setup "the image has no GNU tar"
+said=$(head -c "$size" | tar -xpf - 2>&1) || end setup "$(printf %s "$said" | head -c 400 | tr '\n' ' ')"
+cd repo || end setup "there is no repository"
+
+# Looked at before: afterwards its absence and an exit code of 127 are the same.
+found=$(
+  case $program in
+    */*) path=. ;;
+    *) IFS=: ;;
+  esac
+  for folder in $path; do
+    place=$folder/$program
+    [ "$folder" = . ] && place=$program
+    if [ -x "$place" ] && [ ! -d "$place" ]; then printf %s "$place"; break; fi
+  done
+)
+[ -n "$found" ] || end missing "$program: no such program"
+if [ "$(head -c 2 "$found" | tr -d '\0')" = '#!' ]; then
+  interpreter=$(head -n 1 "$found" | tr -d '\0' | sed 's/^#![ \t]*//; s/[ \t].*//')
+  [ -x "$interpreter" ] || end missing "$program: its interpreter $interpreter is missing"
+fi
+
+began=$(date +%s.%N)
+sleep 0.02 # the clock of files is coarse: whatever is changed from here on is younger than began
+from=$(date +%s%N)
+if [ "$forwards" = yes ]; then
+  timeout -s KILL "$seconds" env -i "$@"
+else
+  timeout -s KILL "$seconds" env -i "$@" </dev/null >&2
+fi
+code=$?
+took=$((($(date +%s%N) - from) / 1000000))
+kill -9 -1 2>/dev/null # all but this process, wherever they went
+
+cd /evalgate || end setup "/evalgate is gone"
+find $keep \( -type d ! -perm -700 -exec chmod u+rwx {} \; \) , \
+  \( -type f ! -perm -400 -exec chmod u+r {} + \) 2>/dev/null
+printf '%sended %s %s\n' "$word" "$code" "$took"
+find $keep -mindepth 1 -iname .git -prune -o -printf '%y %m %s %p\0' 2>/dev/null
+printf '\0'
+find $keep -mindepth 1 -iname .git -prune -o \( -type f -o -type l \) -newerct "@$began" -print0 \
+  2>/dev/null | tar --null --no-recursion --hard-dereference -T - -cf - 2>/dev/null

@@ -1,0 +1,133 @@
+"""Inside a sandbox: one port of the loopback, carried over the standard streams.
+
+Run as ``python3 forward.py PORT PROGRAM WORD...``: it listens, runs the program, and ends with
+its exit code. A frame is the number of a connection and a length (two 32-bit words), then so
+many bytes. Without bytes the first frame of a number opens it, a later one ends a direction;
+number 0 says why the program could not be run. A socket as standard input carries both ways.
+Nothing here imports evalgate.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+import stat
+import struct
+import sys
+import threading
+
+HEAD = struct.Struct(">II")
+CHUNK = 1 << 16
+OUT = 0 if stat.S_ISSOCK(os.fstat(0).st_mode) else 1
+
+
+class Forwarder:
+    """Every connection to the port, told apart by its number."""
+
+    def __init__(self, server: socket.socket) -> None:
+        """Serve what comes to a listening socket."""
+        self.server = server
+        self.connections: dict[int, socket.socket] = {}
+        self.lock = threading.Lock()
+
+    def accept(self) -> None:
+        """Take connections, each with a thread that carries what it says."""
+        number = 0
+        while True:
+            connection, _ = self.server.accept()
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            number += 1
+            self.connections[number] = connection
+            self.say(number, b"")
+            threading.Thread(target=self.carry, args=(number, connection), daemon=True).start()
+
+    def carry(self, number: int, connection: socket.socket) -> None:
+        """Carry what one connection says, and its end."""
+        chunk = b" "
+        while chunk:
+            try:
+                chunk = connection.recv(CHUNK)
+            except OSError:
+                chunk = b""
+            self.say(number, chunk)
+
+    def say(self, number: int, chunk: bytes) -> None:
+        """Send one frame."""
+        with self.lock:
+            write(OUT, HEAD.pack(number, len(chunk)) + chunk)
+
+    def deliver(self) -> None:
+        """Give each connection what is said to it, until nobody speaks any more."""
+        while True:
+            head = read(HEAD.size)
+            if len(head) < HEAD.size:
+                return
+            number, length = HEAD.unpack(head)
+            chunk = read(length)
+            connection = self.connections.get(number)
+            if connection is None:
+                continue
+            try:
+                if chunk:
+                    connection.sendall(chunk)
+                else:
+                    connection.shutdown(socket.SHUT_WR)
+            except OSError:
+                pass
+
+
+def read(size: int) -> bytes:
+    """Read so many bytes, fewer at the end."""
+    chunks = []
+    while size:
+        chunk = os.read(0, min(size, 1 << 20))
+        if not chunk:
+            break
+        chunks.append(chunk)
+        size -= len(chunk)
+    return b"".join(chunks)
+
+
+def write(descriptor: int, data: bytes) -> None:
+    """Write all of the bytes."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def run(words: list[str]) -> tuple[int, bytes]:
+    """Start the program: no input, and both outputs in the log.
+
+    Return its number, and why it could not be run.
+    """
+    told, telling = os.pipe()
+    number = os.fork()
+    if number == 0:
+        os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+        os.dup2(2, 1)
+        try:
+            os.execvp(words[0], words)  # noqa: S606 - it is what the tunnel is for
+        except OSError as error:
+            write(telling, f"{words[0]}: {error.strerror}".encode())
+        os._exit(127)
+    os.close(telling)
+    return number, os.read(told, 4096)
+
+
+def main() -> None:
+    """Listen, run, carry; end as the program ends."""
+    server = socket.create_server(("127.0.0.1", int(sys.argv[1])), backlog=128)
+    server.set_inheritable(False)
+    number, trouble = run(sys.argv[2:])
+    forwarder = Forwarder(server)
+    if trouble:
+        forwarder.say(0, trouble)
+        write(2, trouble + b"\n")
+    for work in (forwarder.accept, forwarder.deliver):
+        threading.Thread(target=work, daemon=True).start()
+    _, status = os.waitpid(number, 0)
+    code = os.WEXITSTATUS(status) if os.WIFEXITED(status) else 128 + os.WTERMSIG(status)
+    os._exit(code)
+
+
+main()

@@ -1,0 +1,141 @@
+"""Both ends of the tunnel: what a program says to its own loopback is heard at the host's."""
+
+from __future__ import annotations
+
+import contextlib
+import shutil
+import socket
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from importlib.resources import as_file, files
+from pathlib import Path
+
+import pytest
+
+from evalgate.sandboxes import inside
+from evalgate.sandboxes.tunnel import Tunnel
+
+FORWARDERS = {"python": [sys.executable, "-I", "-S"], "node": ["node"]}
+
+#: Two hundred questions on eight connections at once, a large one last; ends with 3.
+CLIENT = """
+import socket, sys, threading
+def ask(name):
+    with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as s:
+        assert s.recv(6) == b"hello\\n"
+        for size in [*range(1, 25), 1_000_000]:
+            data = name * size
+            threading.Thread(target=s.sendall, args=(data,)).start()
+            got = b""
+            while len(got) < len(data): got += s.recv(65536)
+            assert got == data
+        s.shutdown(socket.SHUT_WR)
+        assert s.recv(1) == b""
+    done.append(name)
+done = []
+threads = [threading.Thread(target=ask, args=(bytes([65 + n]),)) for n in range(8)]
+for t in threads: t.start()
+for t in threads: t.join()
+print(len(done), file=sys.stderr)
+sys.exit(3)
+"""
+
+
+@pytest.fixture
+def echo() -> Iterator[int]:
+    """Greet, then repeat whatever is said, and close when the other side does."""
+
+    def serve(connection: socket.socket) -> None:
+        with contextlib.suppress(OSError), connection:
+            connection.sendall(b"hello\n")
+            while chunk := connection.recv(65536):
+                connection.sendall(chunk)
+
+    def accept(server: socket.socket) -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                connection, _ = server.accept()
+                threading.Thread(target=serve, args=(connection,), daemon=True).start()
+
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        threading.Thread(target=accept, args=(server,), daemon=True).start()
+        yield server.getsockname()[1]
+        server.shutdown(socket.SHUT_RDWR)
+
+
+def free_port() -> int:
+    """Return a port that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
+
+
+@pytest.mark.parametrize("kind", FORWARDERS)
+def test_many_connections_are_carried(kind: str, echo: int) -> None:
+    """Each connection gets its own bytes, its greeting first and its end last."""
+    if shutil.which(FORWARDERS[kind][0]) is None:
+        pytest.skip(f"{kind} is not installed")
+    name = {"python": "forward.py", "node": "forward.js"}[kind]
+    port = free_port()
+    with as_file(files(inside) / name) as path:
+        words = [*FORWARDERS[kind], str(path), str(port), sys.executable, "-c", CLIENT, str(port)]
+        process = subprocess.Popen(
+            words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
+        stdin, stdout, stderr = process.stdin, process.stdout, process.stderr
+        assert stdin is not None
+        assert stdout is not None
+        assert stderr is not None
+
+        def send(data: bytes) -> None:
+            stdin.write(data)
+            stdin.flush()
+
+        tunnel = Tunnel(echo, send)
+        while chunk := stdout.read1(65536):  # type: ignore[attr-defined]
+            tunnel.feed(chunk)
+        said = stderr.read()
+        assert (process.wait(), said.strip()) == (3, b"8")
+        tunnel.close()
+        for stream in (stdin, stdout, stderr):
+            with contextlib.suppress(OSError):
+                stream.close()
+
+
+@pytest.mark.parametrize("kind", FORWARDERS)
+def test_a_missing_program_ends_with_127(kind: str) -> None:
+    """What can not be run is said in the log."""
+    if shutil.which(FORWARDERS[kind][0]) is None:
+        pytest.skip(f"{kind} is not installed")
+    path = Path(str(files(inside) / {"python": "forward.py", "node": "forward.js"}[kind]))
+    done = subprocess.run(
+        [*FORWARDERS[kind], path, str(free_port()), "no-such-program"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 127
+    assert b"no-such-program" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "noise", [b"\xff" * 64, struct.pack(">II", 1, 1 << 30), b"GET / HTTP/1.0\r\n\r\n"]
+)
+def test_what_is_no_frame_ends_the_tunnel_and_nothing_else(noise: bytes, echo: int) -> None:
+    """A program may write whatever it likes where frames are expected."""
+    sent: list[bytes] = []
+    tunnel = Tunnel(echo, sent.append)
+    tunnel.feed(noise)
+    tunnel.feed(struct.pack(">II", 1, 0))
+    tunnel.close()
+    assert sent == []
+
+
+def test_a_port_where_nobody_listens_is_an_end() -> None:
+    """The connection inside is closed, as it would be without a tunnel."""
+    sent: list[bytes] = []
+    tunnel = Tunnel(free_port(), sent.append)
+    tunnel.feed(struct.pack(">II", 1, 0))
+    assert sent == [struct.pack(">II", 1, 0)]

@@ -13,6 +13,7 @@ from evalgate.core.harness import Harness
 from evalgate.core.json import Json
 from evalgate.core.redaction import Redactor
 from evalgate.core.task import Task
+from evalgate.core.tripwires import Tripwire
 from evalgate.errors import NotAvailableError
 from evalgate.gateway.keys.own_rules import require_sound
 from evalgate.gateway.providers import Upstreams, open_upstreams, secrets_of
@@ -41,7 +42,8 @@ class Kind(StrEnum):
 class Setup:
     """What a run is made of: the harness, the tasks, how trials come about and where.
 
-    ``recorded_in`` are the sandboxes that the recordings to be played were made in.
+    ``recorded_in`` are the sandboxes that the recordings to be played were made in;
+    ``tripwires`` are looked for in place of the harness's own, by who judges it.
     """
 
     kind: Kind
@@ -50,6 +52,7 @@ class Setup:
     sandbox: str
     provenance: Mapping[str, Json] = field(default_factory=dict)
     recorded_in: Sequence[str] = ()
+    tripwires: Sequence[Tripwire] | None = None
 
 
 def provider_for(setup: Setup) -> SandboxProvider:
@@ -98,6 +101,9 @@ def open_bench(setup: Setup, environ: Mapping[str, str]) -> Iterator[Bench]:
             gateway=None,
             checks=checks,
             provenance=setup.provenance,
+            tripwires=tuple(
+                harness.config.tripwires.wires if setup.tripwires is None else setup.tripwires
+            ),
         )
         if setup.kind is not Kind.REGRADE:
             bench = bench.on(stack.enter_context(open_gateway(redactor=redactor)))

@@ -92,3 +92,6 @@ class Console:
             mark = _MARKS[trial.outcome]
             place = f"[{self._done}/{self._total}]"
             self.note(f"{place} {mark:5} {trial.task} #{trial.key.n}{took}{why[:200]}")
+        for hit in trial.tripwires:
+            where = f"{trial.task} #{trial.key.n}, {hit.place}"
+            self.warn(f"tripwire {hit.name}: {where}: {hit.excerpt}")

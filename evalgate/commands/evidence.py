@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,7 +23,7 @@ from evalgate.core.identity import Conditions
 from evalgate.core.limits import Allowance
 from evalgate.core.sample import Sample, sample_of
 from evalgate.core.task import Task
-from evalgate.core.trial import Evidence
+from evalgate.core.trial import Evidence, Trial
 from evalgate.errors import UsageError
 from evalgate.runner.run import Job
 from evalgate.store.runs import RunStore
@@ -35,7 +35,7 @@ class HeadTrials:
     """The head's sample.
 
     ``stale`` says why there is none, its first line in a whole sentence; ``doubts`` why the
-    numbers may be wrong.
+    numbers may be wrong; ``hits`` are the tripwires that were touched, a line each.
     """
 
     sample: Sample
@@ -44,6 +44,7 @@ class HeadTrials:
     stale: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     run: str = ""
+    hits: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -123,6 +124,7 @@ def _regraded(it: Gathering, recordings: Recordings) -> HeadTrials:
         sandbox=finished.sandbox,
         doubts=tuple(wrong),
         run=finished.run.id,
+        hits=_hits(finished.trials),
     )
 
 
@@ -152,7 +154,19 @@ def _live(it: Gathering) -> HeadTrials:
     # All there is counts, not the run that came out best.
     made_here = _made_here(it)
     return made_here or HeadTrials(
-        sample=finished.sample, tasks=it.tasks, sandbox=finished.sandbox, run=finished.run.id
+        sample=finished.sample,
+        tasks=it.tasks,
+        sandbox=finished.sandbox,
+        run=finished.run.id,
+        hits=_hits(finished.trials),
+    )
+
+
+def _hits(trials: Iterable[Trial]) -> tuple[str, ...]:
+    return tuple(
+        f"tripwire {hit.name}: {trial.task} #{trial.key.n}, {hit.place}: {hit.excerpt}"
+        for trial in trials
+        for hit in trial.tripwires
     )
 
 
@@ -177,15 +191,18 @@ def _made_here(it: Gathering) -> HeadTrials | None:
     ]
     if not complete:
         return None
+    every = [trial for _, trials in complete for trial in trials]
     sample = sample_of(
-        [trial for _, trials in complete for trial in trials],
+        every,
         fingerprint=it.harness.fingerprint,
         evidence=Evidence.MEASURED,
         recordings=len(complete),
     )
     newest, _ = complete[-1]
     sandbox = str(newest.info["plan"]["sandbox"])
-    return HeadTrials(sample=sample, tasks=it.tasks, sandbox=sandbox, run=newest.id)
+    return HeadTrials(
+        sample=sample, tasks=it.tasks, sandbox=sandbox, run=newest.id, hits=_hits(every)
+    )
 
 
 def _is_of(plan: Mapping[str, Any], harness: Harness, tasks: Mapping[str, str]) -> bool:
@@ -207,6 +224,7 @@ def _request(it: Gathering, kind: Kind, jobs: Sequence[Job]) -> Request:
         sandbox=it.state.config.sandbox,
         budget=budget,
         fresh=not live,
+        tripwires=it.base.config.tripwires.wires,
     )
 
 

@@ -32,6 +32,8 @@ from evalgate.repo.treeview import Subject
 from evalgate.report.verdict import PartChange, Story, render_verdict
 from evalgate.store.runs import RunStore
 
+#: So many tripwires are shown on top of a verdict; the run has all of them.
+_HITS = 8
 _RECORD = "evalgate run --record   # live trials of this harness, with its recordings"
 
 
@@ -127,12 +129,14 @@ def _judged(
         reasons = (*head.stale[1:], estimate(base, state.harness, base.tasks, trials))
         story = replace(story, next_steps=(_RECORD, "evalgate gate"))
         return plain(Decision.STALE, head.stale[0], reasons=reasons), story
-    doubts = (*head.doubts, *_scripted_doubts(state, head))
+    voiding = head.hits if base.config.tripwires.voids else ()
+    doubts = (*head.doubts, *_scripted_doubts(state, head), *voiding)
     verdict = judge(found.sample, head.sample, policy, doubts=doubts)
     if found.changes:
         verdict = not_attributable(verdict, found)
     verdict = replace(verdict, context={**_context(state, base), "sandbox": head.sandbox})
     notes = (*story.notes, *_scripted_notes(found.sample, head.sample))
+    notes += () if voiding else head.hits[:_HITS]
     story = replace(story, notes=notes, decided=_decided(head))
     return verdict, tell(story, verdict, base, head)
 

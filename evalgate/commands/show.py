@@ -69,6 +69,7 @@ def _trial(run: RunFolder, trial: Trial) -> str:
     ]
     if trial.evidence is Evidence.FAULTED:
         lines += [f"  fault: {fault}" for fault in trial.faults or ("none fired",)]
+    lines += [f"  tripwire {hit.name}: {hit.place}: {hit.excerpt}" for hit in trial.tripwires]
     told = run.path / "artifacts" / trial.artifacts / "divergence.txt"
     if trial.diverged and told.is_file():
         text = told.read_text(encoding="utf-8", errors="replace")

@@ -21,6 +21,7 @@ from evalgate.core.sample import Sample, sample_of
 from evalgate.core.scripted import WORDS as SCRIPTED_WORDS
 from evalgate.core.task import Task, suite_digest
 from evalgate.core.trial import Evidence, Outcome, Trial
+from evalgate.core.tripwires import Tripwire
 from evalgate.errors import ExitCode
 from evalgate.gateway.limits import TopUp
 from evalgate.gateway.preflight import preflight
@@ -47,7 +48,7 @@ class Request:
 
     ``budget`` is that of what asks a model. Trials under ``faults`` are no evidence.
     ``missing`` is how much a top-up may ask of the model; ``pace`` how fast a replay's streams
-    come, 0 at once.
+    come, 0 at once; ``tripwires`` are those of who judges, when it is not the harness's project.
     """
 
     kind: Kind
@@ -62,6 +63,7 @@ class Request:
     recording: int = 1
     missing: int = 0
     pace: float = 0.0
+    tripwires: Sequence[Tripwire] | None = None
 
     @property
     def evidence(self) -> Evidence:
@@ -139,6 +141,7 @@ def make_trials(
             "recording": request.recording,
             "models": {m.name: m.id for m in request.harness.config.models.values()},
         },
+        tripwires=request.tripwires,
         recorded_in=sorted(
             {job.recorded.conditions.sandbox for job in request.jobs if job.recorded is not None}
         ),

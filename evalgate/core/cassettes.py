@@ -66,9 +66,9 @@ def _own(table: Reader, taken: Iterable[str]) -> Scrub:
     dialect = table.choice("dialect", "", _DIALECTS)
     rule = Scrub(
         name=name,
-        source=_source(table),
+        source=read_pattern(table),
         replace=replacement,
-        reason=_reason(table),
+        reason=read_reason(table),
         dialects=frozenset({dialect} if dialect else ()),
         place=table.where("pattern"),
     )
@@ -77,8 +77,8 @@ def _own(table: Reader, taken: Iterable[str]) -> Scrub:
     return rule
 
 
-def _source(table: Reader) -> str:
-    """Read a pattern, which only the empty text is tried on: `re` may never come to an end."""
+def read_pattern(table: Reader) -> str:
+    """Read ``pattern``, which only the empty text is tried on: `re` may never come to an end."""
     text = table.text("pattern")
     try:
         with warnings.catch_warnings():
@@ -104,10 +104,11 @@ def _require_fitting(rule: Scrub, table: Reader) -> None:
         raise table.error(problem, "replace", hint=hint) from error
 
 
-def _reason(table: Reader) -> str:
+def read_reason(table: Reader) -> str:
+    """Read ``reason``, which says something."""
     reason = table.text("reason")
     if not reason.strip():
-        hint = "say in a line why this text differs between runs and tells the model nothing"
+        hint = "say in a line why it is looked for"
         raise table.error("must not be empty", "reason", hint=hint)
     return reason
 

@@ -13,12 +13,23 @@ from evalgate.core.models import ModelSpec, read_models
 from evalgate.core.policy import Policy
 from evalgate.core.schema import Reader, Source
 from evalgate.core.scripted import PART, scripted_among, served_as
+from evalgate.core.tripwires_table import TripwiresSpec, read_tripwires
 from evalgate.errors import NoConfigurationError
 
 #: The tables that make the harness; all others may change without a new fingerprint.
 HASHED = ("harness", "models", "agent", "sandbox")
 
-_TABLES = (*HASHED, "suite", "policy", "limits", "budget", "hook", "report", "cassettes")
+_TABLES = (
+    *HASHED,
+    "suite",
+    "policy",
+    "limits",
+    "budget",
+    "hook",
+    "report",
+    "cassettes",
+    "tripwires",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,6 +74,7 @@ class Config:
     template: str
     settings: bytes
     cassettes: CassettesSpec = field(default_factory=CassettesSpec)
+    tripwires: TripwiresSpec = field(default_factory=TripwiresSpec)
 
     def unplanned(self, served: Iterable[str]) -> tuple[str, ...]:
         """Return the scripted ids among served ones for which no plan is configured.
@@ -105,6 +117,7 @@ def load_config(source: Source, *, below: tuple[str, ...]) -> Config | None:
         template=report.text("template", ""),
         settings=b"",
         cassettes=read_cassettes(tables["cassettes"]),
+        tripwires=read_tripwires(tables["tripwires"]),
     )
     for reader in (suite, sandbox, limits, budget, hook, report):
         reader.done()

@@ -11,6 +11,7 @@ from typing import Any
 
 from evalgate.core.identity import Conditions, TrialKey
 from evalgate.core.json import Json
+from evalgate.core.tripwires import Hit
 
 
 class Outcome(StrEnum):
@@ -107,7 +108,8 @@ class Trial:
     ``reason`` says in one line why it is not passed; ``patch`` is the claim as a unified
     diff; ``cassette`` the digest of the recording that proves it; ``artifacts`` a path
     below the run folder; ``faults`` names what went wrong at the wire on purpose;
-    ``asked_now`` counts the exchanges of a replay that were not recorded before.
+    ``asked_now`` counts the exchanges of a replay that were not recorded before;
+    ``tripwires`` is what the agent did that has nothing to do with its task.
     """
 
     task: str
@@ -127,6 +129,7 @@ class Trial:
     artifacts: str = ""
     faults: tuple[str, ...] = ()
     asked_now: int = 0
+    tripwires: tuple[Hit, ...] = ()
 
     @property
     def failing(self) -> CheckResult | None:
@@ -167,6 +170,7 @@ class Trial:
             "diverged": self.diverged,
             "artifacts": self.artifacts,
             "faults": list(self.faults),
+            "tripwires": [hit.to_json() for hit in self.tripwires],
         }
 
     @classmethod
@@ -194,4 +198,5 @@ class Trial:
             diverged=str(value["diverged"]),
             artifacts=str(value["artifacts"]),
             faults=tuple(map(str, value.get("faults", ()))),
+            tripwires=tuple(Hit.from_json(hit) for hit in value.get("tripwires", ())),
         )

@@ -11,6 +11,7 @@ from evalgate.core.harness import Harness
 from evalgate.core.json import Json
 from evalgate.core.redaction import Redactor
 from evalgate.core.task import CheckSpec
+from evalgate.core.tripwires import Tripwire
 from evalgate.gateway.limits import Spending, TopUp
 from evalgate.gateway.providers import Upstreams
 from evalgate.gateway.server import Gateway
@@ -25,7 +26,7 @@ class Bench:
     ``upstreams`` is empty in a replay or regrade: there is no provider and no key. ``spending``
     is what live trials use together; under ``faults`` no trial is evidence. ``missing`` bounds
     what a replay may ask of the model, None lets it ask nothing; ``pace`` is how fast recorded
-    streams come, 0 at once.
+    streams come, 0 at once; ``tripwires`` are looked for in what the agent does.
     """
 
     harness: Harness
@@ -42,6 +43,7 @@ class Bench:
     faults: FaultPlan | None = None
     missing: TopUp | None = None
     pace: float = 0.0
+    tripwires: tuple[Tripwire, ...] = ()
 
     def on(self, gateway: Gateway) -> Bench:
         """Return the same bench with a gateway to serve the agent."""

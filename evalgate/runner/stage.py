@@ -13,12 +13,14 @@ from evalgate.core.claim import Claim, claim_of
 from evalgate.core.files import File, Tree
 from evalgate.core.redaction import Redactor
 from evalgate.core.task import Task
+from evalgate.core.tripwires import canary_tripwire, find_hits
 from evalgate.errors import NotAvailableError
 from evalgate.gateway.cassette import CassetteFile
 from evalgate.gateway.server import Gateway, Mode, Route, RouteSpec
 from evalgate.protocols import AgentCall, Places, Stage, StageResult, StageStatus
 from evalgate.repo.snapshot import single_commit_repository
 from evalgate.runner.bench import Bench
+from evalgate.runner.canary import CANARY_LABEL, canary_files, new_canary
 from evalgate.runner.work import Work, words_of_engine
 
 
@@ -57,6 +59,7 @@ def agent_stage(
         target: bench.harness.files[source]
         for source, target in bench.harness.config.harness.overlay.items()
     }
+    canary = new_canary()
     with bench.provider.open_sandbox() as sandbox:
         spec = RouteSpec(
             mode=traffic.mode,
@@ -65,7 +68,7 @@ def agent_stage(
             journal=traffic.journal,
             top_up=bench.missing,
             pace=bench.pace,
-            places=_labelled(sandbox.places),
+            places={**_labelled(sandbox.places), CANARY_LABEL: canary},
             allowed=task.limits.allowance,
             prices={m.id: m.price for m in bench.harness.config.models.values()},
             spending=bench.spending,
@@ -79,6 +82,7 @@ def agent_stage(
                 "repo": _workspace(bench, task, overlay),
                 "harness": bench.harness.files,
                 "inbox": {"instruction.md": File(data=task.instruction.encode())},
+                "home": canary_files(canary),
             },
             argv=bench.agent.argv(call),
             env=bench.agent.environment(call),
@@ -96,23 +100,28 @@ def agent_stage(
     if result.status is StageStatus.NOT_FOUND:
         message = f"the agent program can not be found: {stage.argv[0]}"
         raise NotAvailableError(message, hint="install it, or mend agent.command")
-    work = _work(route, task, result, overlay)
+    work = _work(bench, route, task, result, overlay, canary)
     return route, replace(work, seconds=round(work.seconds + route.saved, 3))
 
 
-def _work(route: Route, task: Task, result: StageResult, overlay: Tree) -> Work:
+def _work(
+    bench: Bench, route: Route, task: Task, result: StageResult, overlay: Tree, canary: str
+) -> Work:
     # The route's redactor knows the keys of its upstreams beside all other secrets.
     redactor = route.redactor
     after = {p: f for p, f in result.trees.get("repo", {}).items() if p not in overlay}
     before = {p: f for p, f in task.workspace.items() if p not in overlay}
     claim = claim_of(before, after) if "repo" in result.trees else Claim()
+    clean, witness, log = redacted(redactor, claim), route.witness(), redactor.data(result.log)
+    wires = (*bench.tripwires, canary_tripwire(canary), canary_tripwire(f"<{CANARY_LABEL}>"))
     return Work(
         status=result.status,
         exit_code=result.exit_code,
         seconds=round(result.seconds, 3),
-        claim=redacted(redactor, claim),
-        witness=route.witness(),
-        log=redactor.data(result.log),
+        claim=clean,
+        witness=witness,
+        tripwires=find_hits(wires, witness.trajectory, log=log, claim=clean),
+        log=log,
         log_bytes=result.log_bytes,
         detail=words_of_engine(result.detail, redactor),
         secret=secret_in(redactor, claim),

@@ -11,6 +11,7 @@ from evalgate.core.identity import Conditions, TrialKey
 from evalgate.core.json import Json
 from evalgate.core.task import Task
 from evalgate.core.trial import CheckResult, Evidence, Outcome, Signals, Trial
+from evalgate.core.tripwires import canary_tripwire, find_hits
 from evalgate.gateway.cassette import CassetteFile
 from evalgate.gateway.limits import cost_of
 from evalgate.gateway.server import Mode, Route
@@ -18,6 +19,7 @@ from evalgate.gateway.witness.witness import witness_of
 from evalgate.protocols import StageStatus
 from evalgate.runner.artifacts import artifact_folder, cassette_path, write_artifacts
 from evalgate.runner.bench import Bench
+from evalgate.runner.canary import CANARY_LABEL
 from evalgate.runner.causes import explained
 from evalgate.runner.grade import grade, overall
 from evalgate.runner.journals import Kept, Topped, take_up, topped
@@ -125,13 +127,16 @@ def regraded_trial(
     bench: Bench, task: Task, recorded: RecordedTrial, stop: threading.Event
 ) -> Trial:
     """Grade a recorded claim again: no agent, no model."""
+    witness, log = witness_of(recorded.tape.exchanges), recorded.last_words.encode()
+    wires = (*bench.tripwires, canary_tripwire(f"<{CANARY_LABEL}>"))
     work = Work(
         status=recorded.status,
         exit_code=recorded.exit_code,
         seconds=recorded.seconds,
         claim=recorded.claim,
-        witness=witness_of(recorded.tape.exchanges),
-        log=recorded.last_words.encode(),
+        witness=witness,
+        tripwires=find_hits(wires, witness.trajectory, log=log, claim=recorded.claim),
+        log=log,
         detail=recorded.detail,
         secret=recorded.secret,
     )
@@ -206,6 +211,7 @@ def _conclude(
         final_answer=work.witness.trajectory.final_answer or "",
         agent_exit=work.exit_code,
         faults=work.faults,
+        tripwires=work.tripwires,
     )
     return trial, log
 

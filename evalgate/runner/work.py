@@ -9,6 +9,7 @@ from evalgate.core.claim import Claim
 from evalgate.core.exchange import Witness
 from evalgate.core.json import Json
 from evalgate.core.redaction import Redactor
+from evalgate.core.tripwires import Hit
 from evalgate.protocols import StageStatus
 
 #: As much of an engine's words as tells why; the reason comes last.
@@ -20,7 +21,8 @@ class Work:
     """What came out of the agent stage: how it ended, the claim, and what the wire saw.
 
     ``secret`` names a secret that stood in the claim: what is kept here is without it, and
-    no longer what the agent wrote. ``faults`` names what went wrong at the wire on purpose.
+    no longer what the agent wrote. ``faults`` names what went wrong at the wire on purpose;
+    ``tripwires`` what the agent looked for instead of working.
     """
 
     status: StageStatus
@@ -33,6 +35,7 @@ class Work:
     detail: str = ""
     secret: str = ""
     faults: tuple[str, ...] = ()
+    tripwires: tuple[Hit, ...] = ()
 
     @property
     def last_words(self) -> str:

@@ -41,6 +41,7 @@ class Attempt:
     command: list[str]
     sent: bytes
     talk: Conversation
+    started: bool = False
     began: float = field(default_factory=time.monotonic)
     _done: threading.Event = field(default_factory=threading.Event)
     _socket: socket.socket | None = None

@@ -7,6 +7,7 @@ stream, the work lies in memory of a limited size, and there is no network.
 from __future__ import annotations
 
 import contextlib
+import logging
 import os
 import threading
 from collections.abc import Iterator
@@ -20,6 +21,8 @@ from evalgate.sandboxes.docker import OWNER, Engine, EngineError
 from evalgate.sandboxes.images import Image
 from evalgate.sandboxes.room import Room, open_room
 from evalgate.sandboxes.seccomp import seccomp_profile
+
+_log = logging.getLogger(__name__)
 
 _MB: Final = 1 << 20
 _KILLED: Final = 128 + 9
@@ -79,8 +82,11 @@ class ContainerProvider:
             try:
                 yield ContainerSandbox(self._engine, image, room, self._limits)
             finally:
-                with contextlib.suppress(EngineError):
+                try:
                     self._engine.remove(room.path.name)
+                except EngineError as error:
+                    room.stays = True
+                    _log.warning("the container %s can not be removed: %s", room.path.name, error)
 
 
 class ContainerSandbox:
@@ -98,16 +104,20 @@ class ContainerSandbox:
         return PLACES_INSIDE
 
     def run(self, stage: Stage, stop: threading.Event) -> StageResult:
-        """Run the stage's program in a container; what the engine fails at is tried once more."""
+        """Run the stage's program in a container; what the engine fails at is tried once more.
+
+        A program that has begun and reaches out is not begun again: what it said was heard.
+        """
         self._room.use(stage)
-        result = self._attempt(stage, stop)
-        if result.status is StageStatus.ENGINE and not stop.is_set():
-            result = self._attempt(stage, stop)
+        attempt = Attempt.of(stage)
+        result = self._attempt(attempt, stop)
+        begun = attempt.started and stage.reach is not None
+        if result.status is StageStatus.ENGINE and not begun and not stop.is_set():
+            result = self._attempt(Attempt.of(stage), stop)
         return result
 
-    def _attempt(self, stage: Stage, stop: threading.Event) -> StageResult:
+    def _attempt(self, attempt: Attempt, stop: threading.Event) -> StageResult:
         name = self._room.path.name
-        attempt = Attempt.of(stage)
         try:
             self._engine.remove(name)
             self._engine.create(name, self._image, attempt.command, **self._settings())
@@ -115,6 +125,7 @@ class ContainerSandbox:
                 attempt.listen(stream)
                 try:
                     self._engine.start(name)
+                    attempt.started = True
                     status = attempt.wait(stop)
                     if status is not None:
                         self._engine.kill(name)

@@ -58,11 +58,11 @@ class Conversation:
             return
         seen = self._tail + chunk
         at = seen.find(self.word)
+        if self.tunnel is not None:
+            # What was said before the last word counts; a frame that was cut is of no use.
+            self.tunnel.feed(chunk[: max(0, at - len(self._tail))] if at >= 0 else chunk)
         if at >= 0:
-            # A frame that was cut by the end of its sender is of no use to anybody.
             self.end = bytearray(seen[at + len(self.word) :])
-        elif self.tunnel is not None:
-            self.tunnel.feed(chunk)
         self._tail = seen[-len(self.word) :]
 
     @property

@@ -19,7 +19,7 @@ from evalgate.errors import NotAvailableError
 if TYPE_CHECKING:
     from docker import APIClient
 
-#: What every container of ours carries; the value is the process that owns it.
+#: What every container of ours carries; the value is the room that stands for it.
 OWNER: Final = "evalgate.owner"
 
 _PATIENCE: Final = 60
@@ -196,5 +196,5 @@ def _told() -> Iterator[None]:
     try:
         yield
     except (DockerException, RequestException, OSError) as error:
-        words = getattr(error, "explanation", None) or str(error)
-        raise EngineError(str(words).strip().splitlines()[0][:400]) from error
+        words = str(getattr(error, "explanation", None) or error).strip()
+        raise EngineError((words or type(error).__name__).splitlines()[0][:400]) from error

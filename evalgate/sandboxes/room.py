@@ -29,6 +29,8 @@ class Room:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        #: A room that stands for something which could not be removed stays with it.
+        self.stays = False
         self._used = False
 
     def places_below(self, top: str) -> Places:
@@ -128,12 +130,14 @@ def open_room(parent: Path | None = None, *, engine: str = "") -> Iterator[Room]
     """
     where = Path(parent or tempfile.gettempdir()).resolve()
     path = Path(tempfile.mkdtemp(prefix=room_prefix(), dir=where))
+    room = Room(path)
     try:
         if engine:
             (path / ENGINE).write_text(engine, encoding="utf-8")
-        yield Room(path)
+        yield room
     finally:
         try:
-            remove_directory(path)
+            if not room.stays:
+                remove_directory(path)
         except OSError as error:
             _log.warning("the sandbox directory %s can not be removed: %s", path, error)

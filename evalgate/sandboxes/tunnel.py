@@ -18,6 +18,8 @@ _HEAD: Final = struct.Struct(">II")
 _CHUNK: Final = 1 << 16
 #: Nothing that `forward` sends is longer.
 _LONGEST: Final = 1 << 20
+#: In place of a length: the connection was not ended but reset.
+_RESET: Final = 0xFFFFFFFF
 _LAST_WORDS: Final = 1.0
 #: More than any agent opens at once.
 _MOST: Final = 256
@@ -85,8 +87,11 @@ class Tunnel:
         self._held += data
         while len(self._held) >= _HEAD.size and not self._broken:
             number, length = _HEAD.unpack_from(self._held)
-            if length > _LONGEST or len(self._open) > _MOST:
-                self._broken = True
+            if length == _RESET:
+                self._reset(number)
+                del self._held[: _HEAD.size]
+            elif length > _LONGEST:
+                self.close()
             elif len(self._held) < _HEAD.size + length:
                 return
             else:
@@ -107,7 +112,10 @@ class Tunnel:
                 self.trouble = chunk.decode("utf-8", "replace")
             elif number > self._last:
                 self._last = number
-                self._connect(number)
+                if len(self._open) < _MOST:
+                    self._connect(number)
+                else:
+                    self._say(number, b"")
             elif connection is None:
                 return
             elif chunk:
@@ -133,11 +141,23 @@ class Tunnel:
             try:
                 chunk = connection.recv(_CHUNK)
             except OSError:
-                chunk = b""
+                self._tell(_HEAD.pack(number, _RESET))
+                break
             self._say(number, chunk)
         self._open.pop(number, None)
         connection.close()
 
+    def _reset(self, number: int) -> None:
+        connection = self._open.get(number)
+        if connection is not None:
+            with contextlib.suppress(OSError):
+                linger = struct.pack("ii", 1, 0)
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+                connection.shutdown(socket.SHUT_RD)  # who reads from it closes it
+
     def _say(self, number: int, chunk: bytes) -> None:
+        self._tell(_HEAD.pack(number, len(chunk)) + chunk)
+
+    def _tell(self, frame: bytes) -> None:
         with contextlib.suppress(OSError), self._lock:
-            self._send(_HEAD.pack(number, len(chunk)) + chunk)
+            self._send(frame)

@@ -443,6 +443,14 @@ def test_memory_that_is_used_up_is_told(provider: SandboxProvider) -> None:
     assert "left" in result.trees["repo"]
 
 
+def test_a_program_that_never_stops_forking_is_ended(provider: SandboxProvider) -> None:
+    """Its time is up, and that is all: where no process can be made any more, none is needed."""
+    needs(provider, "limits memory")
+    code = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass"
+    result = run(provider, python(code), timeout=2)
+    assert (result.status, result.exit_code) == (StageStatus.TIMEOUT, None)
+
+
 # --- files back ----------------------------------------------------------------------------
 
 
@@ -464,6 +472,33 @@ def test_changes_come_back(provider: SandboxProvider) -> None:
         "dir/inner": text("inner", FileMode.EXECUTABLE),
         "a/b/c": text("x", FileMode.EXECUTABLE),
     }
+
+
+MOVES = {
+    "renamed": "mv a lib",
+    "moved down": "mkdir -p deep/er && mv a deep/er/",
+    "swapped": "mv a t && mv b a && mv t b",
+    "over another": "rm -rf b && mv a b",
+    "a file over another": "mv a/one b/one",
+    "a link to a file": "ln a/one a/three && rm a/one",
+    "and back": "mv a t && mv t a",
+}
+
+
+@pytest.mark.parametrize("script", MOVES.values(), ids=MOVES)
+def test_what_is_moved_comes_back_as_it_is(provider: SandboxProvider, script: str) -> None:
+    """A file in a directory that was moved is as old as before, and is elsewhere all the same."""
+    laid = {
+        "a/one": text("1 of a"),
+        "a/in/two": text("2 of a"),
+        "b/one": text("1 of b"),
+        "b/in/two": text("2 of b"),
+    }
+    show = "find . -type f -exec grep -H . {} +"
+    result = run(provider, shell(f"{script}; {show}"), trees={"repo": laid})
+    assert result.status is StageStatus.EXITED
+    shown = dict(line[2:].split(":") for line in result.log.decode().splitlines())
+    assert {path: file.data.decode() for path, file in result.trees["repo"].items()} == shown
 
 
 def test_links_are_kept_as_links(provider: SandboxProvider) -> None:

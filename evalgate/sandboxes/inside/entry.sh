@@ -31,6 +31,10 @@ if [ "$(head -c 2 "$found" | tr -d '\0')" = '#!' ]; then
   [ -x "$interpreter" ] || end missing "$program: its interpreter $interpreter is missing"
 fi
 
+# A directory that is moved takes its files along, and they are as old as before.
+folders() { find $keep -iname .git -prune -o -type d -printf '%i %p\0' | LC_ALL=C sort -z; }
+(cd .. && folders >.folders) || end setup "the image has no GNU sort"
+
 began=$(date +%s.%N)
 sleep 0.02 # the clock of files is coarse: whatever is changed from here on is younger than began
 from=$(date +%s%N)
@@ -40,8 +44,8 @@ else
   timeout -s KILL "$seconds" env -i "$@" </dev/null >&2
 fi
 code=$?
+kill -9 -1 2>/dev/null # all but this process, wherever they went; nothing could be started before
 took=$((($(date +%s%N) - from) / 1000000))
-kill -9 -1 2>/dev/null # all but this process, wherever they went
 
 cd /evalgate || end setup "/evalgate is gone"
 find $keep \( -type d ! -perm -700 -exec chmod u+rwx {} \; \) , \
@@ -49,5 +53,8 @@ find $keep \( -type d ! -perm -700 -exec chmod u+rwx {} \; \) , \
 printf '%sended %s %s\n' "$word" "$code" "$took"
 find $keep -mindepth 1 -iname .git -prune -o -printf '%y %m %s %p\0' 2>/dev/null
 printf '\0'
-find $keep -mindepth 1 -iname .git -prune -o \( -type f -o -type l \) -newerct "@$began" -print0 \
-  2>/dev/null | tar --null --no-recursion --hard-dereference -T - -cf - 2>/dev/null
+{
+  find $keep -mindepth 1 -iname .git -prune -o \( -type f -o -type l \) -newerct "@$began" -print0
+  folders | LC_ALL=C comm -z -13 .folders - | sed -z 's/^[0-9]* //' | xargs -0 -r sh -c \
+    'exec find "$@" -mindepth 1 -maxdepth 1 -iname .git -prune -o \( -type f -o -type l \) -print0' find
+} 2>/dev/null | sort -zu | tar --null --no-recursion --hard-dereference -T - -cf - 2>/dev/null

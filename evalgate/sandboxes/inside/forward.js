@@ -7,12 +7,21 @@ const { spawn } = require("child_process");
 const [port, program, ...words] = process.argv.slice(2);
 const connections = new Map();
 let last = 0;
+// In place of a length: the connection was not ended but reset.
+const RESET = 0xffffffff;
 
 function say(number, chunk) {
   const head = Buffer.alloc(8);
   head.writeUInt32BE(number, 0);
   head.writeUInt32BE(chunk.length, 4);
   return process.stdout.write(Buffer.concat([head, chunk]));
+}
+
+function reset(number) {
+  const head = Buffer.alloc(8);
+  head.writeUInt32BE(number, 0);
+  head.writeUInt32BE(RESET, 4);
+  process.stdout.write(head);
 }
 
 const server = net.createServer({ allowHalfOpen: true }, (connection) => {
@@ -28,19 +37,27 @@ const server = net.createServer({ allowHalfOpen: true }, (connection) => {
       }
     }
   });
-  connection.on("end", () => say(number, Buffer.alloc(0)));
+  let ended = false;
+  connection.on("end", () => { ended = true; say(number, Buffer.alloc(0)); });
   connection.on("error", () => connection.destroy());
+  connection.on("close", () => {
+    connections.delete(number);
+    if (!ended) reset(number);
+  });
 });
 
 let held = Buffer.alloc(0);
 process.stdin.on("data", (chunk) => {
   held = held.length ? Buffer.concat([held, chunk]) : chunk;
   while (held.length >= 8) {
-    const length = held.readUInt32BE(4);
+    const length = held.readUInt32BE(4) === RESET ? 0 : held.readUInt32BE(4);
     if (held.length < 8 + length) break;
     const connection = connections.get(held.readUInt32BE(0));
     if (connection && !connection.destroyed) {
-      if (length) connection.write(held.subarray(8, 8 + length));
+      if (held.readUInt32BE(4) === RESET) {
+        if (connection.resetAndDestroy) connection.resetAndDestroy();
+        else connection.destroy();
+      } else if (length) connection.write(held.subarray(8, 8 + length));
       else connection.end();
     }
     held = held.subarray(8 + length);

@@ -9,6 +9,7 @@ Nothing here imports evalgate.
 
 from __future__ import annotations
 
+import contextlib
 import os
 import socket
 import stat
@@ -18,6 +19,8 @@ import threading
 
 HEAD = struct.Struct(">II")
 CHUNK = 1 << 16
+#: In place of a length: the connection was not ended but reset.
+RESET = 0xFFFFFFFF
 OUT = 0 if stat.S_ISSOCK(os.fstat(0).st_mode) else 1
 
 
@@ -28,6 +31,7 @@ class Forwarder:
         """Serve what comes to a listening socket."""
         self.server = server
         self.connections: dict[int, socket.socket] = {}
+        self.half: set[int] = set()
         self.lock = threading.Lock()
 
     def accept(self) -> None:
@@ -48,13 +52,35 @@ class Forwarder:
             try:
                 chunk = connection.recv(CHUNK)
             except OSError:
-                chunk = b""
+                with self.lock:
+                    write(OUT, HEAD.pack(number, RESET))
+                self.forget(number)
+                return
             self.say(number, chunk)
+        self.end(number)
 
     def say(self, number: int, chunk: bytes) -> None:
         """Send one frame."""
         with self.lock:
             write(OUT, HEAD.pack(number, len(chunk)) + chunk)
+
+    def end(self, number: int) -> None:
+        """Note that one direction has ended; with both the connection is closed."""
+        if number in self.half:
+            self.forget(number)
+        else:
+            self.half.add(number)
+
+    def forget(self, number: int, *, reset: bool = False) -> None:
+        """Close a connection, by a reset if that is what happened to it."""
+        self.half.discard(number)
+        connection = self.connections.pop(number, None)
+        if connection is not None:
+            if reset:
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_RD)  # wakes who reads from it
+            connection.close()
 
     def deliver(self) -> None:
         """Give each connection what is said to it, until nobody speaks any more."""
@@ -63,6 +89,9 @@ class Forwarder:
             if len(head) < HEAD.size:
                 return
             number, length = HEAD.unpack(head)
+            if length == RESET:
+                self.forget(number, reset=True)
+                continue
             chunk = read(length)
             connection = self.connections.get(number)
             if connection is None:
@@ -72,8 +101,9 @@ class Forwarder:
                     connection.sendall(chunk)
                 else:
                     connection.shutdown(socket.SHUT_WR)
+                    self.end(number)
             except OSError:
-                pass
+                self.forget(number)
 
 
 def read(size: int) -> bytes:

@@ -52,6 +52,10 @@ def echo() -> Iterator[int]:
         with contextlib.suppress(OSError), connection:
             connection.sendall(b"hello\n")
             while chunk := connection.recv(65536):
+                if chunk == b"reset":
+                    linger = struct.pack("ii", 1, 0)
+                    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, linger)
+                    return
                 connection.sendall(chunk)
 
     def accept(server: socket.socket) -> None:
@@ -72,15 +76,14 @@ def free_port() -> int:
         return int(server.getsockname()[1])
 
 
-@pytest.mark.parametrize("kind", FORWARDERS)
-def test_many_connections_are_carried(kind: str, echo: int) -> None:
-    """Each connection gets its own bytes, its greeting first and its end last."""
+def carried(kind: str, client: str, echo: int) -> tuple[int, bytes]:
+    """Run a client behind a forwarder; return its exit code and what it said."""
     if shutil.which(FORWARDERS[kind][0]) is None:
         pytest.skip(f"{kind} is not installed")
     name = {"python": "forward.py", "node": "forward.js"}[kind]
     port = free_port()
     with as_file(files(inside) / name) as path:
-        words = [*FORWARDERS[kind], str(path), str(port), sys.executable, "-c", CLIENT, str(port)]
+        words = [*FORWARDERS[kind], str(path), str(port), sys.executable, "-c", client, str(port)]
         process = subprocess.Popen(
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
@@ -97,11 +100,55 @@ def test_many_connections_are_carried(kind: str, echo: int) -> None:
         while chunk := stdout.read1(65536):  # type: ignore[attr-defined]
             tunnel.feed(chunk)
         said = stderr.read()
-        assert (process.wait(), said.strip()) == (3, b"8")
+        code = process.wait()
         tunnel.close()
         for stream in (stdin, stdout, stderr):
             with contextlib.suppress(OSError):
                 stream.close()
+    return code, said.strip()
+
+
+@pytest.mark.parametrize("kind", FORWARDERS)
+def test_many_connections_are_carried(kind: str, echo: int) -> None:
+    """Each connection gets its own bytes, its greeting first and its end last."""
+    assert carried(kind, CLIENT, echo) == (3, b"8")
+
+
+#: Three hundred connections, one after the other, then how many descriptors are open.
+ONE_BY_ONE = """
+import os, socket, sys, time
+for _ in range(300):
+    with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as s:
+        s.recv(6)
+        s.shutdown(socket.SHUT_WR)
+        assert s.recv(1) == b""
+for _ in range(100):
+    held = len(os.listdir(f"/proc/{os.getppid()}/fd"))
+    if held < 60: break
+    time.sleep(0.05)
+print("held" if held >= 60 else "let go", file=sys.stderr)
+"""
+
+#: Asks the server to reset, and tells how the connection ended.
+RESET = """
+import socket, sys
+with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as s:
+    s.recv(6)
+    s.sendall(b"reset")
+    try: print("end" if s.recv(10) == b"" else "data", file=sys.stderr)
+    except ConnectionResetError: print("reset", file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("kind", FORWARDERS)
+@pytest.mark.parametrize(
+    ("client", "said"), [(ONE_BY_ONE, b"let go"), (RESET, b"reset")], ids=["closed", "reset"]
+)
+def test_connections_end_as_they_do_without_a_tunnel(
+    kind: str, client: str, said: bytes, echo: int
+) -> None:
+    """They are closed when both sides have ended, and a reset is a reset."""
+    assert carried(kind, client, echo) == (0, said)
 
 
 @pytest.mark.parametrize("kind", FORWARDERS)

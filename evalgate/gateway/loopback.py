@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import socket
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Final, TypeVar
@@ -67,12 +66,6 @@ class Loopback:
     def call(self, work: Coroutine[object, object, _T]) -> _T:
         """Run something on the loop, from another thread, and return what it gives."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
-
-    def listen_on(self, listener: socket.socket) -> Callable[[], None]:
-        """Serve on a bound socket as well; return what ends that."""
-        site = web.SockSite(self._runner, listener, backlog=_BACKLOG)
-        self.call(site.start())
-        return lambda: self.call(site.stop())
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)

@@ -50,9 +50,7 @@ class Route:
     ) -> None:
         """Open on the loop of a gateway; ``drain`` waits until no request is on its way."""
         self.spec = spec
-        #: The route on whatever the gateway listens: a port, or a socket in a sandbox.
-        self.path = f"/r/{token}"
-        self.base_url = origin + self.path
+        self.base_url = f"{origin}/r/{token}"
         self.redactor = redactor
         self.tape = tape
         self.keying = Keying(

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-import socket
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from http import HTTPStatus
-from pathlib import Path
 from typing import Final
 
 import aiohttp
@@ -63,29 +61,6 @@ class Gateway:
     def open_route(self, spec: RouteSpec) -> AbstractContextManager[Route]:
         """Open one trial's way to the model; it is closed when the context ends."""
         return self._open_route(spec)
-
-    def open_socket(self, path: Path) -> AbstractContextManager[None]:
-        """Listen on a unix socket as well, for a sandbox that has no network.
-
-        Only this user may connect; `Route.path` is where a route is found on it. OSError when
-        the path can not be used: its directory is not there, or it has over 107 bytes.
-        """
-        return self._open_socket(path)
-
-    @contextmanager
-    def _open_socket(self, path: Path) -> Iterator[None]:
-        with socket.socket(socket.AF_UNIX) as listener:
-            listener.bind(str(path))
-            try:
-                # Nobody can connect before it listens, so nobody else ever could.
-                path.chmod(0o600)
-                stop = self._server.listen_on(listener)
-                try:
-                    yield
-                finally:
-                    stop()
-            finally:
-                path.unlink(missing_ok=True)
 
     @contextmanager
     def _open_route(self, spec: RouteSpec) -> Iterator[Route]:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import http.client
 import json
 import socket
-import stat
 import threading
 import time
 from contextlib import ExitStack
@@ -68,7 +66,7 @@ def test_32_equal_agents_get_each_its_own_exchanges(wire):
 def test_a_token_is_long_and_its_own(wire):
     """Nobody guesses it; a part of one, or one that was, opens nothing."""
     with wire.live() as route, wire.live() as other:
-        token, second = (one.path.removeprefix("/r/") for one in (route, other))
+        token, second = (one.base_url.rpartition("/")[2] for one in (route, other))
         assert token != second
         assert min(len(token), len(second)) >= 32
         base = route.base_url.removesuffix(token)
@@ -91,49 +89,6 @@ def test_nobody_from_outside_reaches_the_gateway(wire):
     with socket.socket() as client:
         client.settimeout(5)
         assert client.connect_ex((own, wire.gateway.port)) != 0
-
-
-class Local(http.client.HTTPConnection):
-    """A client of a unix socket."""
-
-    def __init__(self, path):
-        """Connect to a path."""
-        super().__init__("localhost", timeout=20)
-        self._path = str(path)
-
-    def connect(self):
-        """Connect."""
-        self.sock = socket.socket(socket.AF_UNIX)
-        self.sock.settimeout(20)
-        self.sock.connect(self._path)
-
-
-def test_a_sandbox_without_network_comes_in_by_a_socket(wire):
-    """The same routes by the same tokens; only this user may connect, and nothing is left."""
-    path = wire.folder / "gate"
-    wire.scripted.say(wire.message("by a socket"))
-    with wire.live() as route, wire.gateway.open_socket(path):
-        assert stat.S_IMODE(path.stat().st_mode) == 0o600
-        for target, status in ((route.path, 200), ("/r/wrong", 404)):
-            client = Local(path)
-            client.request("POST", f"{target}/v1/messages", json.dumps(wire.asked()))
-            assert client.getresponse().status == status
-            client.close()
-        assert wire.post(route, wire.asked()).status == 200, "the port is open as before"
-        assert len(route.witness().exchanges) == 2
-    assert not path.exists()
-    with socket.socket(socket.AF_UNIX) as client:
-        assert client.connect_ex(str(path)) != 0
-
-
-@pytest.mark.parametrize("path", ["no/such/folder/gate", "x" * 200])
-def test_a_socket_that_can_not_be_is_an_error_and_leaves_nothing(wire, path):
-    """Nothing listens afterwards, and the gateway goes on."""
-    with pytest.raises(OSError, match=r"."), wire.gateway.open_socket(wire.folder / path):
-        pytest.fail("nobody can listen there")
-    assert list(wire.folder.iterdir()) == []
-    with wire.live() as route:
-        assert wire.post(route, b"", "/", method="GET").status == 200
 
 
 def test_a_reader_that_stops_does_not_hold_up_the_others(wire):

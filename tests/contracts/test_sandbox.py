@@ -443,6 +443,15 @@ def test_memory_that_is_used_up_is_told(provider: SandboxProvider) -> None:
     assert "left" in result.trees["repo"]
 
 
+def test_killing_everything_ends_nothing_of_ours(provider: SandboxProvider) -> None:
+    """A program may kill all that it can reach; what it left comes back all the same."""
+    needs(provider, "own processes")
+    result = run(provider, shell("touch left; kill -9 -1; sleep 5"), timeout=20)
+    assert result.status in {StageStatus.EXITED, StageStatus.ENGINE}
+    if provider.name != "bwrap":  # there its first process is ended as well
+        assert (result.exit_code, set(result.trees["repo"])) == (128 + 9, {"left"})
+
+
 def test_a_program_that_never_stops_forking_is_ended(provider: SandboxProvider) -> None:
     """Its time is up, and that is all: where no process can be made any more, none is needed."""
     needs(provider, "limits memory")

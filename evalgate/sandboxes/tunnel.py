@@ -109,7 +109,8 @@ class Tunnel:
         connection = self._open.get(number)
         try:
             if number == 0:
-                self.trouble = chunk.decode("utf-8", "replace")
+                # Only who has not begun can not be run: later it is the program that says so.
+                self.trouble = chunk.decode("utf-8", "replace") if self._last == 0 else ""
             elif number > self._last:
                 self._last = number
                 if len(self._open) < _MOST:

@@ -180,6 +180,18 @@ def test_what_is_no_frame_ends_the_tunnel_and_nothing_else(noise: bytes, echo: i
     assert sent == []
 
 
+def test_only_a_program_that_has_not_begun_can_not_be_run(echo: int) -> None:
+    """Afterwards it is the program itself that says so, and ends nobody's run."""
+    said = struct.pack(">II", 0, 4) + b"gone"
+    tunnel = Tunnel(echo, lambda _: None)
+    tunnel.feed(said)
+    assert tunnel.trouble == "gone"
+    begun = Tunnel(echo, lambda _: None)
+    begun.feed(struct.pack(">II", 1, 0) + said)
+    begun.close()
+    assert begun.trouble == ""
+
+
 def test_a_port_where_nobody_listens_is_an_end() -> None:
     """The connection inside is closed, as it would be without a tunnel."""
     sent: list[bytes] = []

@@ -168,7 +168,7 @@ def test_a_missing_program_ends_with_127(kind: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "noise", [b"\xff" * 64, struct.pack(">II", 1, 1 << 30), b"GET / HTTP/1.0\r\n\r\n"]
+    "noise", [b"\xfe" * 64, struct.pack(">II", 1, 1 << 30), b"GET / HTTP/1.0\r\n\r\n"]
 )
 def test_what_is_no_frame_ends_the_tunnel_and_nothing_else(noise: bytes, echo: int) -> None:
     """A program may write whatever it likes where frames are expected."""

@@ -125,11 +125,11 @@ def require_jobs(recordings: Recordings, tasks: Sequence[Task], harness: Harness
 
 def _report(finished: Finished, jobs: Sequence[Job], most: int | None) -> Report:
     diverged = [trial for trial in finished.trials if trial.diverged]
-    topped = [trial for trial in finished.trials if trial.asked_now]
-    wrong = not_reproduced(jobs, [trial for trial in finished.trials if not trial.asked_now])
+    topped = [trial for trial in finished.trials if trial.topped_up]
+    wrong = not_reproduced(jobs, [trial for trial in finished.trials if not trial.topped_up])
     problems = [f"diverged: {t.task} #{t.key.n}: {t.diverged}" for t in diverged]
     problems += [
-        f"topped up: {t.task} #{t.key.n}: {t.asked_now} exchange(s) were not recorded; they are "
+        f"topped up: {t.task} #{t.key.n}: {t.topped_up} exchange(s) were not recorded; they are "
         f"now, in {cassette_path(finished.run, t.task, t.key.n)}"
         for t in topped
     ]
@@ -165,7 +165,7 @@ def _bound(finished: Finished, most: int | None) -> list[str]:
     """Say how much of its bound a top-up has used, and which trials still lack something."""
     if most is None:
         return []
-    asked = sum(trial.asked_now for trial in finished.trials)
+    asked = sum(trial.topped_up for trial in finished.trials)
     left = [f"{trial.task} #{trial.key.n}" for trial in finished.trials if trial.diverged]
     used = f"--record-missing {most}: {asked} new exchange(s) asked"
     if asked < most or not left:

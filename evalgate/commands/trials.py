@@ -196,7 +196,7 @@ def _under(bench: Bench, request: Request, run: RunFolder) -> Bench:
     missing = None
     if request.kind is Kind.TOP_UP:
         missing = TopUp(request.missing)
-        missing.used_before(sum(trial.asked_now for trial in run.trials))
+        missing.used_before(sum(trial.topped_up for trial in run.trials))
     return replace(
         bench,
         spending=spent_before(run, request.budget) if request.kind.asks_model else None,

@@ -73,7 +73,7 @@ def replayed_trial(
         evidence = Evidence.TOPPED_UP if asked else Evidence.REPLAYED
         evidence = Evidence.FAULTED if bench.faults else evidence
         trial, log = _conclude(bench, task, recorded.n, timed, evidence, stop)
-        trial = replace(_as_recorded(trial, recorded), asked_now=asked)
+        trial = replace(_as_recorded(trial, recorded), topped_up=asked)
         if asked:
             trial = _sealed(bench, task, run, route=route, work=timed, trial=trial)
     missed = timed.witness.misses

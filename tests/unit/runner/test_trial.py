@@ -153,13 +153,13 @@ def test_a_top_up_is_booked_and_kept_as_any_other_trial(bench, run, task, asked,
         spending, bound = Spending(Allowance(usd=100.0)), TopUp(5)
         one = replace(plain, spending=spending, missing=bound)
         first = replayed_trial(one, task(), recorded, here, STOP)
-        assert (first.trial.evidence, first.trial.asked_now) == (Evidence.TOPPED_UP, 1)
+        assert (first.trial.evidence, first.trial.topped_up) == (Evidence.TOPPED_UP, 1)
         assert asked == ["one", "two"]
         assert journals(here)
         assert spending.lost.usd == 1.0
         again = TopUp(5)
         second = replayed_trial(replace(one, missing=again), task(), recorded, here, STOP)
-        assert (second.trial.evidence, second.trial.asked_now) == (Evidence.TOPPED_UP, 1)
+        assert (second.trial.evidence, second.trial.topped_up) == (Evidence.TOPPED_UP, 1)
         assert asked == ["one", "two"]
         assert (bound.used, again.used) == (1, 1)
         first.kept()

@@ -25,11 +25,12 @@ from evalgate.core.decision import worst
 from evalgate.core.harness import Harness
 from evalgate.core.limits import Allowance
 from evalgate.core.task import Task
+from evalgate.core.trial import Evidence
 from evalgate.errors import DivergedError, ExitCode, UsageError
 from evalgate.runner.artifacts import cassette_path
 from evalgate.runner.recorded import load_recorded
 from evalgate.runner.run import Job
-from evalgate.store.runs import RunStore
+from evalgate.store.runs import RunFolder, RunStore
 from evalgate.tasks.suite import select
 from evalgate.wiring import Kind
 
@@ -173,8 +174,23 @@ def _bound(finished: Finished, most: int | None) -> list[str]:
     return [f"{used}: the bound is reached; not recorded as a whole: {', '.join(left)}"]
 
 
+def _require_source(run: RunFolder) -> None:
+    """Refuse a run that grading again would make look like more than it is."""
+    if not run.info.get("finished"):
+        message = f"run {run.id} is not finished"
+        raise UsageError(message, hint="repeat its command: it goes on where it stopped")
+    _require_evidence(f"run {run.id}", Evidence(run.info["plan"]["evidence"]))
+
+
+def _require_evidence(what: str, evidence: Evidence) -> None:
+    if not evidence.counts:
+        message = f"{what} is {evidence}, and proves nothing"
+        raise UsageError(message, hint="regrade a live run, or record one: evalgate run --record")
+
+
 def _jobs_of_run(project: Project, name: str, harness: Harness, tasks: Sequence[Task]) -> list[Job]:
     folder = RunStore(project.state).find(name)
+    _require_source(folder)
     by_id = {task.id: task for task in tasks}
     jobs = []
     for trial in folder.trials:
@@ -189,6 +205,7 @@ def _jobs_of_run(project: Project, name: str, harness: Harness, tasks: Sequence[
             message = f"task {trial.task} is not the one that run {folder.id} worked on"
             raise UsageError(message, hint="check out the tasks as they were")
         recorded = load_recorded(path.read_bytes(), name=str(path))
+        _require_evidence(f"{trial.task} #{trial.key.n} of run {folder.id}", recorded.evidence)
         jobs.append(Job(task=by_id[trial.task], n=trial.key.n, recorded=recorded))
     if not jobs:
         message = f"run {folder.id} holds no recording"

@@ -36,6 +36,11 @@ class Evidence(StrEnum):
     REPLAYED = "replayed"
     MEASURED = "measured"
 
+    @property
+    def counts(self) -> bool:
+        """Tell whether numbers of this kind may be compared, committed or made again."""
+        return self in {Evidence.REGRADED, Evidence.REPLAYED, Evidence.MEASURED}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:

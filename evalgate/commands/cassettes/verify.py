@@ -137,6 +137,8 @@ def _loaded(one: Shelved, found: _Findings) -> RecordedTrial | None:
 def _problems(one: Shelved, trial: RecordedTrial) -> Iterator[str]:
     if one.path != place_of(trial):
         yield f"is the recording of {trial.task} #{trial.n} of {trial.fingerprint[:12]}"
+    if not trial.evidence.counts:
+        yield f"is {trial.evidence}, which proves nothing"
     if Claim.from_json(trial.claim.to_json()) != trial.claim:
         yield "its claim does not read as it is written"
     if trial.claim.to_json() != _plain(trial.tape.claim):

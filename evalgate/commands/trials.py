@@ -23,7 +23,7 @@ from evalgate.core.task import Task, suite_digest
 from evalgate.core.trial import Evidence, Outcome, Trial
 from evalgate.core.tripwires import Tripwire
 from evalgate.errors import ExitCode
-from evalgate.gateway.limits import TopUp
+from evalgate.gateway.limits.top_up import TopUp
 from evalgate.gateway.preflight import preflight
 from evalgate.protocols import SandboxProvider
 from evalgate.runner.bench import Bench

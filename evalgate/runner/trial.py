@@ -13,7 +13,7 @@ from evalgate.core.task import Task
 from evalgate.core.trial import CheckResult, Evidence, Outcome, Signals, Trial
 from evalgate.core.tripwires import canary_tripwire, find_hits
 from evalgate.gateway.cassette import CassetteFile
-from evalgate.gateway.limits import cost_of
+from evalgate.gateway.limits.charge import cost_of
 from evalgate.gateway.server import Mode, Route
 from evalgate.gateway.witness.witness import witness_of
 from evalgate.protocols import StageStatus

@@ -18,7 +18,8 @@ from evalgate.core.limits import Allowance, Tally
 from evalgate.core.schema import Source
 from evalgate.core.trial import Evidence, Outcome
 from evalgate.gateway.format.cassette_format import dump_cassette, load_cassette
-from evalgate.gateway.limits import Spending, TopUp
+from evalgate.gateway.limits.spending import Spending
+from evalgate.gateway.limits.top_up import TopUp
 from evalgate.runner.artifacts import cassette_path
 from evalgate.runner.recorded import load_recorded
 from evalgate.runner.trial import live_trial, regraded_trial, replayed_trial

@@ -60,14 +60,16 @@ def _models(one: Baseline) -> str:
 
 def _baseline(state: State, run: RunFolder, trials: tuple[Trial, ...]) -> Baseline:
     plan = run.info["plan"]
-    if plan["evidence"] == Evidence.TOPPED_UP:
+    kinds = {Evidence(plan["evidence"]), *(trial.evidence for trial in trials)}
+    if Evidence.TOPPED_UP in kinds:
         message = f"run {run.id} is a replay that the model of today has topped up"
         raise UsageError(message, hint="record the harness: evalgate run --record --again")
-    if plan["evidence"] == Evidence.FAULTED:
+    if Evidence.FAULTED in kinds:
         message = f"run {run.id} was made under faults"
         raise UsageError(message, hint="its numbers say nothing about a harness in good weather")
-    tasks = {task.id: task.digest for task in state.tasks}
-    missing = sorted(name for name in tasks if plan["tasks"].get(name) != tasks[name])
+    # By the trials themselves: a regrade plans every task, and has those its source had.
+    made = {trial.task: trial.key.task_digest for trial in trials}
+    missing = sorted(task.id for task in state.tasks if made.get(task.id) != task.digest)
     if missing:
         message = f"run {run.id} does not cover: {', '.join(missing)}"
         raise UsageError(message, hint="a baseline takes the whole suite, as it is now")

@@ -11,7 +11,7 @@ from evalgate.core.harness import Harness
 from evalgate.core.limits import Allowance
 from evalgate.core.task import Task
 from evalgate.errors import UsageError
-from evalgate.gateway.limits import unknown_price
+from evalgate.gateway.limits.charge import unknown_price
 
 
 def budget_of(config: Config, max_usd: float | None) -> Allowance:

@@ -63,6 +63,9 @@ def find_recordings(state: State, fingerprint: str) -> Recordings:
             if one.fingerprint != fingerprint:
                 message = f"{name}: was recorded of another harness"
                 raise UsageError(message, hint="a recording can not be moved between harnesses")
+            if not one.evidence.counts:
+                message = f"{name}: is {one.evidence}, which proves nothing"
+                raise UsageError(message, hint="record the harness: evalgate run --record --again")
             if path != place_of(one):
                 message = f"{name}: is the recording of {one.task} #{one.n}"
                 raise UsageError(message, hint="restore the file where it was")

@@ -25,11 +25,12 @@ from evalgate.core.decision import worst
 from evalgate.core.harness import Harness
 from evalgate.core.limits import Allowance
 from evalgate.core.task import Task
+from evalgate.core.trial import Evidence
 from evalgate.errors import DivergedError, ExitCode, UsageError
 from evalgate.runner.artifacts import cassette_path
 from evalgate.runner.recorded import load_recorded
 from evalgate.runner.run import Job
-from evalgate.store.runs import RunStore
+from evalgate.store.runs import RunFolder, RunStore
 from evalgate.tasks.suite import select
 from evalgate.wiring import Kind
 
@@ -125,11 +126,11 @@ def require_jobs(recordings: Recordings, tasks: Sequence[Task], harness: Harness
 
 def _report(finished: Finished, jobs: Sequence[Job], most: int | None) -> Report:
     diverged = [trial for trial in finished.trials if trial.diverged]
-    topped = [trial for trial in finished.trials if trial.asked_now]
-    wrong = not_reproduced(jobs, [trial for trial in finished.trials if not trial.asked_now])
+    topped = [trial for trial in finished.trials if trial.topped_up]
+    wrong = not_reproduced(jobs, [trial for trial in finished.trials if not trial.topped_up])
     problems = [f"diverged: {t.task} #{t.key.n}: {t.diverged}" for t in diverged]
     problems += [
-        f"topped up: {t.task} #{t.key.n}: {t.asked_now} exchange(s) were not recorded; they are "
+        f"topped up: {t.task} #{t.key.n}: {t.topped_up} exchange(s) were not recorded; they are "
         f"now, in {cassette_path(finished.run, t.task, t.key.n)}"
         for t in topped
     ]
@@ -165,7 +166,7 @@ def _bound(finished: Finished, most: int | None) -> list[str]:
     """Say how much of its bound a top-up has used, and which trials still lack something."""
     if most is None:
         return []
-    asked = sum(trial.asked_now for trial in finished.trials)
+    asked = sum(trial.topped_up for trial in finished.trials)
     left = [f"{trial.task} #{trial.key.n}" for trial in finished.trials if trial.diverged]
     used = f"--record-missing {most}: {asked} new exchange(s) asked"
     if asked < most or not left:
@@ -173,8 +174,23 @@ def _bound(finished: Finished, most: int | None) -> list[str]:
     return [f"{used}: the bound is reached; not recorded as a whole: {', '.join(left)}"]
 
 
+def _require_source(run: RunFolder) -> None:
+    """Refuse a run that grading again would make look like more than it is."""
+    if not run.info.get("finished"):
+        message = f"run {run.id} is not finished"
+        raise UsageError(message, hint="repeat its command: it goes on where it stopped")
+    _require_evidence(f"run {run.id}", Evidence(run.info["plan"]["evidence"]))
+
+
+def _require_evidence(what: str, evidence: Evidence) -> None:
+    if not evidence.counts:
+        message = f"{what} is {evidence}, and proves nothing"
+        raise UsageError(message, hint="regrade a live run, or record one: evalgate run --record")
+
+
 def _jobs_of_run(project: Project, name: str, harness: Harness, tasks: Sequence[Task]) -> list[Job]:
     folder = RunStore(project.state).find(name)
+    _require_source(folder)
     by_id = {task.id: task for task in tasks}
     jobs = []
     for trial in folder.trials:
@@ -189,6 +205,7 @@ def _jobs_of_run(project: Project, name: str, harness: Harness, tasks: Sequence[
             message = f"task {trial.task} is not the one that run {folder.id} worked on"
             raise UsageError(message, hint="check out the tasks as they were")
         recorded = load_recorded(path.read_bytes(), name=str(path))
+        _require_evidence(f"{trial.task} #{trial.key.n} of run {folder.id}", recorded.evidence)
         jobs.append(Job(task=by_id[trial.task], n=trial.key.n, recorded=recorded))
     if not jobs:
         message = f"run {folder.id} holds no recording"

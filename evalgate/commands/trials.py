@@ -23,7 +23,7 @@ from evalgate.core.task import Task, suite_digest
 from evalgate.core.trial import Evidence, Outcome, Trial
 from evalgate.core.tripwires import Tripwire
 from evalgate.errors import ExitCode
-from evalgate.gateway.limits import TopUp
+from evalgate.gateway.limits.top_up import TopUp
 from evalgate.gateway.preflight import preflight
 from evalgate.protocols import SandboxProvider
 from evalgate.runner.bench import Bench
@@ -196,7 +196,7 @@ def _under(bench: Bench, request: Request, run: RunFolder) -> Bench:
     missing = None
     if request.kind is Kind.TOP_UP:
         missing = TopUp(request.missing)
-        missing.used_before(sum(trial.asked_now for trial in run.trials))
+        missing.used_before(sum(trial.topped_up for trial in run.trials))
     return replace(
         bench,
         spending=spent_before(run, request.budget) if request.kind.asks_model else None,

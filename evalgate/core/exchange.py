@@ -5,9 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from typing import Final
 
 from evalgate.core.request import StoredRequest
 from evalgate.core.trajectory import Trajectory, Usage
+
+#: From here on a status of HTTP is an error.
+_FIRST_ERROR: Final = 400
+
+
+def is_error(status: int) -> bool:
+    """Tell whether a status of HTTP says that something went wrong."""
+    return status >= _FIRST_ERROR
 
 
 class Ending(StrEnum):

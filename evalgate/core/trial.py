@@ -36,6 +36,11 @@ class Evidence(StrEnum):
     REPLAYED = "replayed"
     MEASURED = "measured"
 
+    @property
+    def counts(self) -> bool:
+        """Tell whether numbers of this kind may be compared, committed or made again."""
+        return self in {Evidence.REGRADED, Evidence.REPLAYED, Evidence.MEASURED}
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CheckResult:
@@ -108,7 +113,7 @@ class Trial:
     ``reason`` says in one line why it is not passed; ``patch`` is the claim as a unified
     diff; ``cassette`` the digest of the recording that proves it; ``artifacts`` a path
     below the run folder; ``faults`` names what went wrong at the wire on purpose;
-    ``asked_now`` counts the exchanges of a replay that were not recorded before;
+    ``topped_up`` counts the exchanges of a replay that were not recorded before;
     ``tripwires`` is what the agent did that has nothing to do with its task.
     """
 
@@ -128,7 +133,7 @@ class Trial:
     diverged: str = ""
     artifacts: str = ""
     faults: tuple[str, ...] = ()
-    asked_now: int = 0
+    topped_up: int = 0
     tripwires: tuple[Hit, ...] = ()
 
     @property
@@ -170,6 +175,7 @@ class Trial:
             "diverged": self.diverged,
             "artifacts": self.artifacts,
             "faults": list(self.faults),
+            "topped_up": self.topped_up,
             "tripwires": [hit.to_json() for hit in self.tripwires],
         }
 
@@ -198,5 +204,6 @@ class Trial:
             diverged=str(value["diverged"]),
             artifacts=str(value["artifacts"]),
             faults=tuple(map(str, value.get("faults", ()))),
+            topped_up=int(value.get("topped_up", 0)),
             tripwires=tuple(Hit.from_json(hit) for hit in value.get("tripwires", ())),
         )

@@ -20,7 +20,7 @@ from evalgate.gateway.dialects.dialect import Dialect
 from evalgate.gateway.incoming import Incoming
 from evalgate.gateway.keys.matching import Keyed
 from evalgate.gateway.leading_out import LEADS_OUT, leads_out
-from evalgate.gateway.limits import Bill, bill_of
+from evalgate.gateway.limits.charge import Bill, bill_of
 from evalgate.gateway.playing import missed, replay, top_up
 from evalgate.gateway.relay import cut, reset
 from evalgate.gateway.route import Route

@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalgate.core.exchange import Ending
+from evalgate.core.exchange import Ending, is_error
 from evalgate.core.faults import Fault, FaultKind
 from evalgate.gateway.capture import Capture
 from evalgate.gateway.dialects.dialect import Dialect
@@ -14,7 +14,6 @@ from evalgate.gateway.format.folding import events_of
 from evalgate.gateway.streams.sse import is_stream
 
 _OVERLOADED = "Overloaded"
-_FIRST_ERROR = 400
 
 
 class Faults:
@@ -71,7 +70,7 @@ class Spoiled:
 
 def can_spoil(status: int, ending: Ending) -> bool:
     """Tell whether a reply is good enough to be spoiled."""
-    return ending is Ending.COMPLETE and 0 < status < _FIRST_ERROR
+    return ending is Ending.COMPLETE and status > 0 and not is_error(status)
 
 
 def spoiled(body: bytes, fault: Fault, dialect: Dialect) -> Spoiled | None:

@@ -13,7 +13,7 @@ from evalgate.core.faults import Fault
 from evalgate.gateway.capture import Capture
 from evalgate.gateway.dialects.dialect import Dialect
 from evalgate.gateway.keys.matching import Keyed, without_keys
-from evalgate.gateway.limits import Bill
+from evalgate.gateway.limits.charge import Bill
 from evalgate.gateway.relay import respond
 from evalgate.gateway.route import Route
 from evalgate.gateway.witness.witness import REFUSAL, Refusal

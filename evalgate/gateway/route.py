@@ -24,7 +24,8 @@ from evalgate.gateway.format.journal import Journal
 from evalgate.gateway.keys.cleaning import Cleaner, Pieces
 from evalgate.gateway.keys.matching import Keyed, Keying
 from evalgate.gateway.keys.rescrubbing import wire_header
-from evalgate.gateway.limits import Bill, Meter
+from evalgate.gateway.limits.charge import Bill
+from evalgate.gateway.limits.meter import Meter
 from evalgate.gateway.route_spec import RouteSpec
 from evalgate.gateway.streams.moving import recorded_places
 from evalgate.gateway.witness.witness import Refusal, read_reply, witness_of

@@ -14,7 +14,8 @@ from evalgate.core.pricing import Price
 from evalgate.core.scrubs import Scrub
 from evalgate.gateway.cassette import CassetteFile
 from evalgate.gateway.keys.cleaning import USUAL
-from evalgate.gateway.limits import Spending, TopUp
+from evalgate.gateway.limits.spending import Spending
+from evalgate.gateway.limits.top_up import TopUp
 from evalgate.gateway.upstream import Upstream
 
 #: How long a request may take to arrive: minutes would be an agent that hangs.

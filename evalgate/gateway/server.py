@@ -22,7 +22,7 @@ from evalgate.gateway.dialects.table import find_dialect
 from evalgate.gateway.format.journal import open_journal
 from evalgate.gateway.keys.cleaning import Pieces
 from evalgate.gateway.keys.rescrubbing import wire_header
-from evalgate.gateway.limits import require_known_prices
+from evalgate.gateway.limits.charge import require_known_prices
 from evalgate.gateway.loopback import Loopback
 from evalgate.gateway.route import GRACE_SECONDS, Route
 from evalgate.gateway.route_spec import Mode, RouteSpec

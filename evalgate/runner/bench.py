@@ -12,7 +12,8 @@ from evalgate.core.json import Json
 from evalgate.core.redaction import Redactor
 from evalgate.core.task import CheckSpec
 from evalgate.core.tripwires import Tripwire
-from evalgate.gateway.limits import Spending, TopUp
+from evalgate.gateway.limits.spending import Spending
+from evalgate.gateway.limits.top_up import TopUp
 from evalgate.gateway.providers import Upstreams
 from evalgate.gateway.server import Gateway
 from evalgate.protocols import Agent, Check, SandboxProvider

@@ -9,6 +9,7 @@ from typing import Any
 from evalgate.core.claim import Claim
 from evalgate.core.identity import Conditions
 from evalgate.core.json import Json
+from evalgate.core.trial import Evidence
 from evalgate.errors import UsageError
 from evalgate.gateway.cassette import CassetteFile, load_cassette
 from evalgate.protocols import StageStatus
@@ -19,7 +20,7 @@ class RecordedTrial:
     """One recorded trial; ``measured`` is what a repetition must come to.
 
     ``recording`` counts how often this harness was recorded; ``seconds`` is the agent's
-    wall time then.
+    wall time then; ``evidence`` is what the trial was worth.
     """
 
     tape: CassetteFile
@@ -27,6 +28,7 @@ class RecordedTrial:
     task_digest: str
     fingerprint: str
     n: int
+    evidence: Evidence
     recording: int
     conditions: Conditions
     status: StageStatus
@@ -53,6 +55,8 @@ def load_recorded(data: bytes, *, name: str) -> RecordedTrial:
             task_digest=str(header["task_digest"]),
             fingerprint=str(header["fingerprint"]),
             n=int(header["n"]),
+            # Recordings from before this was written down were of live trials.
+            evidence=Evidence(header.get("evidence", Evidence.MEASURED)),
             recording=int(header["recording"]),
             conditions=Conditions.from_json(header["conditions"]),
             status=StageStatus(agent["status"]),

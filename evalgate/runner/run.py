@@ -22,7 +22,7 @@ from evalgate.errors import (
     UsageError,
     from_os_error,
 )
-from evalgate.gateway.limits import Spending
+from evalgate.gateway.limits.spending import Spending
 from evalgate.runner.grade import GradingStoppedError
 from evalgate.runner.made import Made
 from evalgate.runner.recorded import RecordedTrial

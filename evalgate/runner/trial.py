@@ -13,7 +13,7 @@ from evalgate.core.task import Task
 from evalgate.core.trial import CheckResult, Evidence, Outcome, Signals, Trial
 from evalgate.core.tripwires import canary_tripwire, find_hits
 from evalgate.gateway.cassette import CassetteFile
-from evalgate.gateway.limits import cost_of
+from evalgate.gateway.limits.charge import cost_of
 from evalgate.gateway.server import Mode, Route
 from evalgate.gateway.witness.witness import witness_of
 from evalgate.protocols import StageStatus
@@ -58,7 +58,8 @@ def replayed_trial(
     """Let the agent work against the recording; its time is the recorded one.
 
     In a top-up the model answers what was not recorded; then the trial has a recording of its
-    own in the run folder, and proves nothing. What a killed run had asked is played first.
+    own in the run folder, and proves nothing. What a killed run had asked is played first. Under
+    faults nothing is sealed.
     """
     mode, kept, played = Mode.REPLAY, None, Topped(tape=recorded.tape, asked=0)
     if bench.missing is not None:
@@ -73,8 +74,8 @@ def replayed_trial(
         evidence = Evidence.TOPPED_UP if asked else Evidence.REPLAYED
         evidence = Evidence.FAULTED if bench.faults else evidence
         trial, log = _conclude(bench, task, recorded.n, timed, evidence, stop)
-        trial = replace(_as_recorded(trial, recorded), asked_now=asked)
-        if asked:
+        trial = replace(_as_recorded(trial, recorded), topped_up=asked)
+        if asked and bench.faults is None:
             trial = _sealed(bench, task, run, route=route, work=timed, trial=trial)
     missed = timed.witness.misses
     trial = replace(
@@ -103,7 +104,7 @@ def _sealed(
 ) -> Trial:
     sealed = route.seal(
         cassette_path(run, task.id, trial.key.n),
-        header=_header(bench, task, trial.key.n, trial.conditions),
+        header=_header(bench, task, trial),
         claim=work.claim.to_json(),
         record={"agent": work.to_json(), "measured": trial.measured()},
     )
@@ -236,14 +237,15 @@ def _signals(bench: Bench, task: Task, work: Work) -> Signals:
     )
 
 
-def _header(bench: Bench, task: Task, n: int, conditions: Conditions) -> dict[str, Json]:
+def _header(bench: Bench, task: Task, trial: Trial) -> dict[str, Json]:
     return {
         "fingerprint": bench.harness.fingerprint,
         "parts": dict(bench.harness.parts),
         "task": task.id,
         "task_digest": task.digest,
         "series": _SERIES,
-        "n": n,
-        "conditions": conditions.to_json(),
+        "n": trial.key.n,
+        "evidence": str(trial.evidence),
+        "conditions": trial.conditions.to_json(),
         **bench.provenance,
     }

@@ -200,6 +200,28 @@ def test_a_run_of_one_s_own_can_be_regraded(repo, scripted, evalgate):
     assert "reproduced: all 2" in done.stdout
 
 
+def test_a_regrade_is_no_baseline_for_tasks_its_source_lacks(repo, scripted, evalgate):
+    """It plans all tasks, and has the trials of one."""
+    env = {"SCRIPTED_URL": scripted.url}
+    assert evalgate("run", "double", cwd=repo.path, env=env).returncode == 0
+    assert evalgate("regrade", "latest", cwd=repo.path).returncode == 0
+    done = evalgate("baseline", "accept", cwd=repo.path)
+    assert done.returncode == 2, done.stdout
+    assert "does not cover: triple" in done.stderr
+
+
+def test_an_unfinished_run_is_not_regraded(repo, scripted, evalgate):
+    """What is left of it would look like a whole one."""
+    config = (repo.path / "evalgate.toml").read_text()
+    repo.write("evalgate.toml", config + "[budget]\ntokens = 120\n")
+    env = {"SCRIPTED_URL": scripted.url}
+    assert evalgate("run", "-j", "1", cwd=repo.path, env=env).returncode == 8
+    done = evalgate("regrade", "latest", cwd=repo.path)
+    assert done.returncode == 2, done.stdout
+    assert "is not finished" in done.stderr
+    assert "hint: repeat its command" in done.stderr
+
+
 def test_recording_again_is_asked_for_and_counted(recorded, scripted, evalgate):
     """A second recording of one harness needs --again, and the baseline says so."""
     env = {"SCRIPTED_URL": scripted.url}

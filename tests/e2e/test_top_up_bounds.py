@@ -79,35 +79,42 @@ def latest(repo) -> Path:
     return max((repo.path / ".evalgate" / "runs").iterdir())
 
 
+def kill_at(count: int, command: tuple[str, ...], repo, scripted) -> None:
+    """Kill a command while its model is at a request of that number."""
+    gate, plain = threading.Event(), scripted.answer
+
+    def answer(request):
+        if len(scripted.requests) == count:
+            gate.wait(60)
+        return plain(request)
+
+    scripted.answer = answer
+    with subprocess.Popen(
+        [SCRIPT, *command],
+        cwd=repo.path,
+        env={**repo.environment, "SCRIPTED_URL": scripted.url},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    ) as running:
+        deadline = time.monotonic() + 60
+        while len(scripted.requests) < count:
+            assert time.monotonic() < deadline
+            assert running.poll() is None
+            time.sleep(0.02)
+        running.kill()
+    scripted.answer = plain
+    gate.set()
+
+
 @pytest.mark.parametrize("sandbox", ["bwrap", "process"])
 def test_a_killed_top_up_pays_for_no_answer_twice(edited, scripted, evalgate, sandbox):
     """What it had asked is played; it counts for the bound, and proves nothing all the same."""
     config = (edited.path / "evalgate.toml").read_text()
     edited.write("evalgate.toml", config + f'[sandbox]\nuse = "{sandbox}"\n')
     refit(edited)
-    gate, plain = threading.Event(), scripted.answer
-
-    def answer(request):
-        if request["messages"][-1]["content"] == "three":
-            gate.wait(60)
-        return plain(request)
-
-    scripted.answer = answer
     command = ("replay", "double", "--record-missing", "2")
-    with subprocess.Popen(
-        [SCRIPT, *command],
-        cwd=edited.path,
-        env={**edited.environment, "SCRIPTED_URL": scripted.url},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ) as running:
-        deadline = time.monotonic() + 60
-        while asked(scripted) != ["two", "three"]:
-            assert time.monotonic() < deadline
-            assert running.poll() is None
-            time.sleep(0.02)
-        running.kill()
-    gate.set()
+    kill_at(2, command, edited, scripted)
+    assert asked(scripted) == ["two", "three"]
     done = evalgate(*command, cwd=edited.path, env={"SCRIPTED_URL": scripted.url})
     assert asked(scripted) == ["two", "three", "three"], done.stdout + done.stderr
     assert "topped up: double #1: 2 exchange(s) were not recorded" in done.stdout
@@ -117,6 +124,18 @@ def test_a_killed_top_up_pays_for_no_answer_twice(edited, scripted, evalgate, sa
     tape = load_cassette(sealed.read_bytes(), name="it")
     assert len(tape.exchanges) == 3
     assert not list(latest(edited).rglob("*.journal*"))
+
+
+def test_a_top_up_that_goes_on_keeps_to_its_bound(edited, scripted, evalgate):
+    """Killed between two trials: what the finished one asked counts, and it stays topped up."""
+    command = ("replay", "--record-missing", "3", "-j", "1")
+    kill_at(3, command, edited, scripted)
+    done = evalgate(*command, cwd=edited.path, env={"SCRIPTED_URL": scripted.url})
+    assert done.returncode == 7, done.stdout + done.stderr
+    assert "topped up: double #1: 2 exchange(s) were not recorded" in done.stdout
+    assert "not reproduced" not in done.stdout
+    assert "--record-missing 3: 3 new exchange(s) asked: the bound is reached" in done.stdout
+    assert asked(scripted) == ["two", "three", "two", "two"]
 
 
 def test_a_bound_that_is_reached_is_named_with_what_is_left(edited, scripted, evalgate):

@@ -173,6 +173,28 @@ def test_a_topped_up_replay_proves_nothing(recorded, scripted, evalgate):
     assert "topped up" in refused.stderr
 
 
+def test_a_top_up_stays_one_whatever_is_made_of_it(recorded, scripted, evalgate):
+    """Neither graded again nor laid on the shelf does it come to prove something."""
+    forge(recorded)
+    env = {"SCRIPTED_URL": scripted.url}
+    assert evalgate("replay", "--record-missing", "6", cwd=recorded.path, env=env).returncode == 0
+    refused = evalgate("regrade", "latest", cwd=recorded.path)
+    assert refused.returncode == 2, refused.stdout
+    assert "is topped up, and proves nothing" in refused.stderr
+    (folder,) = (recorded.path / "cassettes").iterdir()
+    sealed = latest(recorded).rglob("cassette.json")
+    for path in sealed:
+        place = folder / path.parent.parent.name / f"{path.parent.name}.json"
+        place.write_bytes(path.read_bytes())
+    for verb in ("regrade", "replay"):
+        done = evalgate(verb, cwd=recorded.path)
+        assert done.returncode == 2, done.stdout
+        assert "is topped up, which proves nothing" in done.stderr
+    done = evalgate("cassette", "verify", cwd=recorded.path)
+    assert done.returncode == 6
+    assert done.stdout.count("is topped up, which proves nothing") == 6
+
+
 def test_a_replay_with_nothing_missing_asks_nobody(recorded, scripted, evalgate):
     """The bound is a bound, not a wish."""
     scripted.requests.clear()

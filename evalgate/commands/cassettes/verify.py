@@ -14,7 +14,7 @@ from evalgate.commands.recordings import place_of
 from evalgate.commands.run import subject_of
 from evalgate.core.claim import Claim
 from evalgate.core.decision import worst
-from evalgate.core.exchange import Ending, Exchange
+from evalgate.core.exchange import Ending, Exchange, is_error
 from evalgate.core.json import Json
 from evalgate.errors import ExitCode, NothingRanError, UsageError
 from evalgate.gateway.dialects.table import DIALECTS
@@ -24,8 +24,6 @@ from evalgate.gateway.keys.rescrubbing import recorded_rules
 from evalgate.gateway.reading import member
 from evalgate.gateway.witness.witness import read_reply
 from evalgate.runner.recorded import RecordedTrial
-
-_FIRST_ERROR = 400
 
 
 @dataclass(slots=True)
@@ -137,6 +135,8 @@ def _loaded(one: Shelved, found: _Findings) -> RecordedTrial | None:
 def _problems(one: Shelved, trial: RecordedTrial) -> Iterator[str]:
     if one.path != place_of(trial):
         yield f"is the recording of {trial.task} #{trial.n} of {trial.fingerprint[:12]}"
+    if not trial.evidence.counts:
+        yield f"is {trial.evidence}, which proves nothing"
     if Claim.from_json(trial.claim.to_json()) != trial.claim:
         yield "its claim does not read as it is written"
     if trial.claim.to_json() != _plain(trial.tape.claim):
@@ -155,7 +155,7 @@ def _unread(exchange: Exchange) -> str:
     dialect = DIALECTS.get(exchange.dialect)
     if dialect is None:
         return f"there is no dialect {exchange.dialect}"
-    whole = exchange.ending is Ending.COMPLETE and 0 < exchange.status < _FIRST_ERROR
+    whole = exchange.ending is Ending.COMPLETE and exchange.status and not is_error(exchange.status)
     if not whole or not dialect.is_turn(exchange.path):
         return ""
     reply = read_reply(exchange)

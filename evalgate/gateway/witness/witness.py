@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from typing import Final
 
-from evalgate.core.exchange import Ending, Exchange, Miss, Witness
+from evalgate.core.exchange import Ending, Exchange, Miss, Witness, is_error
 from evalgate.core.trajectory import NO_USAGE, Usage
 from evalgate.gateway.dialects.dialect import Asked, Dialect, Reply
 from evalgate.gateway.dialects.table import DIALECTS
@@ -15,7 +15,6 @@ from evalgate.gateway.witness.trajectory import Turn, trajectory_of
 #: The header that tells an answer of the gateway's own from one of the provider.
 REFUSAL: Final = "x-evalgate-refusal"
 
-_FIRST_ERROR = 400
 _FIRST_SERVER_ERROR = 500
 
 #: With these a provider refuses whoever asks, whatever was asked: a key, an account, an address
@@ -78,14 +77,14 @@ def read_reply(exchange: Exchange) -> Reply:
 def succeeded(exchange: Exchange, reply: Reply) -> bool:
     """Tell whether the model's reply came whole and without an error."""
     whole = exchange.ending is Ending.COMPLETE and reply.finished
-    return whole and exchange.status < _FIRST_ERROR and reply.error is None
+    return whole and not is_error(exchange.status) and reply.error is None
 
 
 def answered(exchange: Exchange) -> bool:
     """Tell whether an exchange got a good answer, whole: a turn of the model, or any other."""
     if _dialect(exchange).is_turn(exchange.path):
         return succeeded(exchange, read_reply(exchange))
-    return exchange.ending is Ending.COMPLETE and exchange.status < _FIRST_ERROR
+    return exchange.ending is Ending.COMPLETE and not is_error(exchange.status)
 
 
 def _asked(exchange: Exchange) -> Asked:
@@ -98,7 +97,7 @@ def _dialect(exchange: Exchange) -> Dialect:
 
 def _usage(exchange: Exchange, reply: Reply) -> Usage:
     """Count nothing for an error; what a reply that broke off costs, nobody can say."""
-    if exchange.status >= _FIRST_ERROR:
+    if is_error(exchange.status):
         return NO_USAGE
     return reply.usage
 
@@ -118,7 +117,7 @@ def _provider_error(replies: Sequence[tuple[Exchange, Reply]]) -> str | None:
         return None
     if refusal is not None:
         return reply.error
-    if exchange.status >= _FIRST_ERROR:
+    if is_error(exchange.status):
         return _refused(exchange.status, reply.error or "no message in the dialect's shape")
     if exchange.ending is Ending.UPSTREAM_CUT or not (reply.finished or reply.error):
         return "the provider's reply broke off"

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from evalgate.core.identity import Conditions, TrialKey
 from evalgate.core.trial import CheckResult, Evidence, Outcome, Signals, Trial
+from evalgate.core.tripwires import Hit
 
 TEXT = st.text(max_size=8)
 NUMBERS = st.none() | st.integers(0, 9) | st.floats(0, 9, allow_nan=False)
@@ -22,30 +23,41 @@ CHECKS = st.builds(
     detail=TEXT,
     advisory=st.booleans(),
 )
-TRIALS = st.builds(
-    Trial,
-    task=TEXT,
-    key=st.builds(TrialKey, task_digest=TEXT, fingerprint=TEXT, series=TEXT, n=st.integers(1, 99)),
-    outcome=st.sampled_from(Outcome),
-    reason=TEXT,
-    checks=st.lists(CHECKS, max_size=2).map(tuple),
-    signals=st.builds(Signals, **{field.name: NUMBERS for field in fields(Signals)}),
-    conditions=st.builds(Conditions, sandbox=TEXT, agent=TEXT),
-    evidence=st.sampled_from(Evidence),
-    cassette=TEXT,
-    patch=TEXT,
-    final_answer=TEXT,
-    agent_exit=st.none() | st.integers(-9, 255),
-    unused_exchanges=st.integers(0, 9),
-    diverged=TEXT,
-    artifacts=TEXT,
-)
+HITS = st.builds(Hit, name=TEXT, place=TEXT, excerpt=TEXT)
+FIELDS = {
+    "task": TEXT,
+    "key": st.builds(
+        TrialKey, task_digest=TEXT, fingerprint=TEXT, series=TEXT, n=st.integers(1, 99)
+    ),
+    "outcome": st.sampled_from(Outcome),
+    "reason": TEXT,
+    "checks": st.lists(CHECKS, max_size=2).map(tuple),
+    "signals": st.builds(Signals, **{field.name: NUMBERS for field in fields(Signals)}),
+    "conditions": st.builds(Conditions, sandbox=TEXT, agent=TEXT),
+    "evidence": st.sampled_from(Evidence),
+    "cassette": TEXT,
+    "patch": TEXT,
+    "final_answer": TEXT,
+    "agent_exit": st.none() | st.integers(-9, 255),
+    "unused_exchanges": st.integers(0, 9),
+    "diverged": TEXT,
+    "artifacts": TEXT,
+    "faults": st.lists(TEXT, max_size=2).map(tuple),
+    "topped_up": st.integers(0, 9),
+    "tripwires": st.lists(HITS, max_size=2).map(tuple),
+}
+TRIALS = st.builds(Trial, **FIELDS)
 
 
 @given(TRIALS)
 def test_a_trial_comes_back_from_its_line(trial: Trial) -> None:
     """What is appended to a run is what is read from it."""
     assert Trial.from_json(json.loads(json.dumps(trial.to_json()))) == trial
+
+
+def test_every_member_of_a_trial_goes_to_disk() -> None:
+    """None is left to its default above: a member that is forgotten there is lost on disk."""
+    assert set(FIELDS) == {field.name for field in fields(Trial)}
 
 
 def test_unknown_is_null_and_never_zero() -> None:

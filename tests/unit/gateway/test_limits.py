@@ -14,7 +14,9 @@ from evalgate.core.exchange import Ending
 from evalgate.core.limits import Allowance, Tally
 from evalgate.core.pricing import FREE, Price
 from evalgate.errors import UsageError
-from evalgate.gateway.limits import Account, Spending, TopUp, cost_of
+from evalgate.gateway.limits.charge import cost_of
+from evalgate.gateway.limits.spending import Account, Spending
+from evalgate.gateway.limits.top_up import TopUp
 
 #: A reply of the scripted model has 10 tokens in and 5 out: 10 + 25 millionths of a dollar.
 PRICE = Price(input=1.0, output=5.0)

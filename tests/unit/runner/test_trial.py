@@ -11,12 +11,15 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from evalgate.core.config import load_config
+from evalgate.core.faults import Fault, FaultKind, FaultPlan
 from evalgate.core.files import File
 from evalgate.core.harness import Harness
 from evalgate.core.limits import Allowance, Tally
 from evalgate.core.schema import Source
 from evalgate.core.trial import Evidence, Outcome
-from evalgate.gateway.limits import Spending, TopUp
+from evalgate.gateway.format.cassette_format import dump_cassette, load_cassette
+from evalgate.gateway.limits.spending import Spending
+from evalgate.gateway.limits.top_up import TopUp
 from evalgate.runner.artifacts import cassette_path
 from evalgate.runner.recorded import load_recorded
 from evalgate.runner.trial import live_trial, regraded_trial, replayed_trial
@@ -153,19 +156,56 @@ def test_a_top_up_is_booked_and_kept_as_any_other_trial(bench, run, task, asked,
         spending, bound = Spending(Allowance(usd=100.0)), TopUp(5)
         one = replace(plain, spending=spending, missing=bound)
         first = replayed_trial(one, task(), recorded, here, STOP)
-        assert (first.trial.evidence, first.trial.asked_now) == (Evidence.TOPPED_UP, 1)
+        assert (first.trial.evidence, first.trial.topped_up) == (Evidence.TOPPED_UP, 1)
         assert asked == ["one", "two"]
         assert journals(here)
         assert spending.lost.usd == 1.0
         again = TopUp(5)
         second = replayed_trial(replace(one, missing=again), task(), recorded, here, STOP)
-        assert (second.trial.evidence, second.trial.asked_now) == (Evidence.TOPPED_UP, 1)
+        assert (second.trial.evidence, second.trial.topped_up) == (Evidence.TOPPED_UP, 1)
         assert asked == ["one", "two"]
         assert (bound.used, again.used) == (1, 1)
         first.kept()
         second.kept()
         assert spending.lost == Tally()
     assert not journals(here)
+
+
+def test_nothing_is_sealed_under_faults(bench, run, task, asked, tmp_path):
+    """Not in a live trial, and not in a top-up: it was broken on purpose."""
+    stall = Fault(kind=FaultKind.STALL, at=1)
+    plan = FaultPlan(name="stall", digest="d", faults=(stall,))
+    with bench("one") as plain:
+        live_trial(plain, task(), 1, run, STOP).kept()
+    recorded = load_recorded(cassette_path(run, "greet", 1).read_bytes(), name="it")
+    here = RunFolder(tmp_path / "other")
+    with bench("one", "two", kind=Kind.TOP_UP) as plain:
+        under = replace(plain, missing=TopUp(5), faults=plan)
+        topped = replayed_trial(under, task(), recorded, here, STOP)
+        live = live_trial(under, task(), 2, here, STOP)
+    assert topped.trial.topped_up == 1
+    for made in (topped, live):
+        assert made.trial.evidence is Evidence.FAULTED
+        assert made.trial.faults
+    assert not list(here.path.rglob("cassette.json"))
+
+
+def test_a_recording_says_what_it_is_worth(bench, run, task, tmp_path):
+    """One from before that was written down is of a live trial; it is read as it stands."""
+    with bench("one") as plain:
+        live_trial(plain, task(), 1, run, STOP).kept()
+    data = cassette_path(run, "greet", 1).read_bytes()
+    recorded = load_recorded(data, name="it")
+    assert recorded.evidence is Evidence.MEASURED
+    header = {name: said for name, said in recorded.tape.header.items() if name != "evidence"}
+    old = dump_cassette(replace(recorded.tape, header=header))
+    assert load_recorded(old, name="old").evidence is Evidence.MEASURED
+    assert dump_cassette(load_cassette(old, name="old")) == old
+    with bench("one", "two", kind=Kind.TOP_UP) as plain:
+        here = RunFolder(tmp_path / "other")
+        replayed_trial(replace(plain, missing=TopUp(5)), task(), recorded, here, STOP)
+    topped = load_recorded(cassette_path(here, "greet", 1).read_bytes(), name="it")
+    assert topped.evidence is Evidence.TOPPED_UP
 
 
 def test_a_replay_writes_no_journal_and_a_regrade_neither(bench, run, task, asked, tmp_path):

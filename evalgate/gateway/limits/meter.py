@@ -1,0 +1,88 @@
+"""What one trial uses: counted, and refused beyond its limits and those of its run."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from evalgate.core.exchange import Exchange
+from evalgate.core.limits import Allowance, Tally, stop_at, tokens_of
+from evalgate.core.pricing import Price
+from evalgate.gateway.dialects.dialect import Reply
+from evalgate.gateway.limits.charge import Bill, charge_of
+from evalgate.gateway.limits.spending import Account, Spending
+from evalgate.gateway.witness.witness import Refusal, succeeded
+
+_FREE: Final = Tally()
+
+
+class Meter:
+    """Counts what one trial uses, and refuses what is beyond its limits or those of its run.
+
+    A request under way is never cut: what a reply takes is known when it has come, so requests
+    in parallel may together pass a limit of tokens or money. Turns on their way are counted.
+    """
+
+    def __init__(
+        self,
+        allowed: Allowance,
+        *,
+        prices: Mapping[str, Price | None],
+        spending: Spending | None = None,
+    ) -> None:
+        """Count for one trial; ``prices`` is model id -> price, None when it is unknown."""
+        self._allowed = allowed
+        self._prices = prices
+        self._spending = spending
+        self._account = spending.open() if spending else Account()
+        self._counted: dict[int, Tally] = {}
+        self._under_way: set[int] = set()
+        self._paid_before: set[int] = set()
+        self.over_budget = False
+
+    @property
+    def used(self) -> Tally:
+        """What the trial has used."""
+        return sum(self._counted.values(), _FREE)
+
+    def admit(self, slot: int, *, turn: bool) -> tuple[Refusal, str] | None:
+        """Let a request through, or say why not; a turn on its way counts until `release`."""
+        under_way = len(self._under_way) if turn else 0
+        stop = stop_at(self.used, self._allowed, turns_under_way=under_way)
+        if stop is not None:
+            refusal = Refusal.UNCOUNTED if stop.unknown else Refusal.LIMIT
+            return refusal, f"evalgate: {stop.message}"
+        stop = self._spending.stop() if self._spending else None
+        if stop is not None:
+            self.over_budget = True
+            return Refusal.BUDGET, f"evalgate: budget of the run: {stop.message}"
+        if turn:
+            self._under_way.add(slot)
+        return None
+
+    def paid_before(self, slot: int) -> None:
+        """Say that what comes was paid for before; it counts for the trial, not for the run."""
+        self._paid_before.add(slot)
+
+    def release(self, slot: int) -> None:
+        """Give a turn back: from now on it counts only when it succeeded."""
+        self._under_way.discard(slot)
+
+    def count(self, slot: int, exchange: Exchange, reply: Reply, *, bill: Bill) -> None:
+        """Count an exchange in place of what was counted for it before."""
+        charge = charge_of(exchange, reply, bill, self._prices)
+        good = bill.turn and succeeded(exchange, reply)
+        self._counted[slot] = Tally(
+            turns=int(good),
+            tool_calls=len(reply.calls) if good else 0,
+            tokens=tokens_of(charge.usage),
+            usd=charge.usd,
+        )
+        counted = self._counted.items()
+        fresh = [tally for at, tally in counted if at not in self._paid_before]
+        known = sum((tally.known for tally in fresh), _FREE)
+        self._account.report(sum(fresh, _FREE), known=known)
+
+    def keep(self) -> None:
+        """Say that the trial is on disk."""
+        self._account.keep()

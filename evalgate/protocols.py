@@ -11,7 +11,7 @@ from typing import ClassVar, Protocol
 
 from evalgate.core.files import Tree
 from evalgate.core.observation import Observation
-from evalgate.core.toolcall import ToolCall
+from evalgate.core.sandboxcall import SandboxCall
 from evalgate.core.trial import Outcome
 
 
@@ -82,7 +82,7 @@ class StageResult:
     seconds: float
     trees: Mapping[str, Tree] = field(default_factory=dict)
     detail: str = ""
-    calls: Sequence[ToolCall] = ()
+    calls: Sequence[SandboxCall] = ()
 
 
 class Sandbox(Protocol):

@@ -17,7 +17,7 @@ from typing import Any, Final
 
 from evalgate.core.claim import Claim
 from evalgate.core.json import Json
-from evalgate.core.toolcall import ToolCall
+from evalgate.core.sandboxcall import SandboxCall
 from evalgate.core.trajectory import Trajectory
 
 #: An excerpt shows so many characters on each side of what was found.
@@ -105,7 +105,7 @@ def find_hits(
     *,
     log: bytes,
     claim: Claim,
-    calls: Sequence[ToolCall] = (),
+    calls: Sequence[SandboxCall] = (),
 ) -> tuple[Hit, ...]:
     """Return the first hit of each tripwire in each kind of place, in the order of the table.
 

@@ -9,7 +9,7 @@ from evalgate.core.claim import Claim
 from evalgate.core.exchange import Witness
 from evalgate.core.json import Json
 from evalgate.core.redaction import Redactor
-from evalgate.core.toolcall import ToolCall
+from evalgate.core.sandboxcall import SandboxCall
 from evalgate.core.tripwires import Hit
 from evalgate.protocols import StageStatus
 
@@ -38,7 +38,7 @@ class Work:
     secret: str = ""
     faults: tuple[str, ...] = ()
     tripwires: tuple[Hit, ...] = ()
-    calls: tuple[ToolCall, ...] = ()
+    calls: tuple[SandboxCall, ...] = ()
 
     @property
     def last_words(self) -> str:

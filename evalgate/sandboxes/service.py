@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any, Final
 
 from evalgate.core.files import File
-from evalgate.core.toolcall import ToolCall
+from evalgate.core.sandboxcall import SandboxCall
 from evalgate.errors import NotAvailableError
 from evalgate.sandboxes import inside
 from evalgate.sandboxes.toolrequest import LONGEST, RequestError, ToolRequest, parse_request
@@ -117,7 +117,7 @@ class ToolService:
         self.word = secrets.token_hex(16)
         self.port: int = door.getsockname()[1]
         self.connected = threading.Event()
-        self.calls: list[ToolCall] = []
+        self.calls: list[SandboxCall] = []
         self._lock = threading.Lock()
         self._sending = threading.Lock()
         self._pending: dict[int, _Pending] = {}
@@ -245,7 +245,7 @@ class ToolService:
                 return
             seconds = round(time.monotonic() - pending.began, 4)
             self.calls.append(
-                ToolCall(
+                SandboxCall(
                     kind=pending.request.kind,
                     command=pending.request.told,
                     seconds=seconds,

@@ -9,7 +9,7 @@ from evalgate.core.redaction import Redactor
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ToolCall:
+class SandboxCall:
     """``kind`` is exec, read or write; ``command`` what was run, or the path of the file.
 
     ``bytes`` counts the program's output or the file's content, ``error`` says why nothing was
@@ -24,7 +24,7 @@ class ToolCall:
     timed_out: bool = False
     error: str = ""
 
-    def redacted(self, redactor: Redactor) -> ToolCall:
+    def redacted(self, redactor: Redactor) -> SandboxCall:
         """Return the call without secrets."""
         return replace(self, command=redactor.text(self.command), error=redactor.text(self.error))
 

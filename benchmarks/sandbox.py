@@ -19,6 +19,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from benchmarks.goals import Goal, MissingError, finish, refuse
 from benchmarks.stages import CALLS, Usual, open_echo, open_provider, stage, timed, tree_of
+from benchmarks.tools import tools
 from evalgate.core.files import File
 from evalgate.sandboxes.container import Limits
 from evalgate.sandboxes.seccomp import seccomp_profile
@@ -32,6 +33,7 @@ GOALS = {
 }
 USUAL_GOAL = 0.4
 TUNNEL_GOAL = 3.0
+TOOLS_GOAL = 5.0
 WORKERS_GOAL = 1.4
 
 CHANGE = ["sh", "-c", "echo changed >>package_0/module_0.py; echo new >new"]
@@ -86,12 +88,26 @@ def main() -> int:
     added = _tunnel(provider)
     print(f"{'a call through the tunnel':<34}{added:>9.2f} ms more than without")
     goals.append(Goal(name="tunnel, a call", found=added, limit=TUNNEL_GOAL, unit="ms"))
+    through, itself = tools(provider, 100 if quick else 400)
+    print(f"{'`true` by an agent on the host':<34}{through - itself:>9.2f} ms more than itself")
+    goals.append(
+        Goal(name="a tool of the host's agent", found=through - itself, limit=TOOLS_GOAL, unit="ms")
+    )
     gain = _workers(lambda: stage(provider, {"repo": small}, CHANGE), 8 if quick else 16)
     print(f"{'two workers beside one':<34}{gain:>9.2f} x the trials a second")
     goals.append(
         Goal(name="two workers beside one", found=gain, limit=WORKERS_GOAL, unit="x", at_least=True)
     )
-    return finish("sandbox", goals, quick=quick, figures={"ms": medians, "tunnel_ms": added})
+    return finish(
+        "sandbox",
+        goals,
+        quick=quick,
+        figures={
+            "ms": medians,
+            "tunnel_ms": added,
+            "tool_ms": through - itself,
+        },
+    )
 
 
 def _hardened() -> dict[str, object]:

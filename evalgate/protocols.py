@@ -11,6 +11,7 @@ from typing import ClassVar, Protocol
 
 from evalgate.core.files import Tree
 from evalgate.core.observation import Observation
+from evalgate.core.sandboxcall import SandboxCall
 from evalgate.core.trial import Outcome
 
 
@@ -69,7 +70,10 @@ class Stage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StageResult:
-    """What a stage gave back; ``log`` is the head and tail of ``log_bytes`` bytes of output."""
+    """What a stage gave back; ``log`` is the head and tail of ``log_bytes`` bytes of output.
+
+    ``calls`` are those of a program on the host to its tools in the sandbox.
+    """
 
     status: StageStatus
     exit_code: int | None
@@ -78,6 +82,7 @@ class StageResult:
     seconds: float
     trees: Mapping[str, Tree] = field(default_factory=dict)
     detail: str = ""
+    calls: Sequence[SandboxCall] = ()
 
 
 class Sandbox(Protocol):
@@ -153,6 +158,9 @@ class Check(Protocol):
 
 class Agent(Protocol):
     """An adapter: how one agent program is started and told its model."""
+
+    #: Where it may be placed: on the host only when its tools can be led into a sandbox.
+    placements: ClassVar[frozenset[str]]
 
     @property
     def version(self) -> str:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import ClassVar
 
+from evalgate.core.config import PLACEMENTS
 from evalgate.core.dialects import BASE_URLS, KEYS
 from evalgate.errors import UsageError
 from evalgate.protocols import AgentCall
@@ -33,6 +35,7 @@ class CommandAgent:
     template: Sequence[str]
     extra: Mapping[str, str] = field(default_factory=dict)
     version: str = ""
+    placements: ClassVar[frozenset[str]] = frozenset(PLACEMENTS)
 
     def __post_init__(self) -> None:
         """Refuse a template that names nothing or something unknown."""

@@ -39,7 +39,7 @@ def plumbing(project: Project, head: str, base: str, console: Console) -> str:
             sandbox=state.config.sandbox,
         )
         with open_bench(setup, os.environ) as bench:
-            announce(bench.provider, Kind.REPLAY, console)
+            announce(bench, Kind.REPLAY, console)
             for task, recorded in chosen:
                 broken = plumbing_trial(bench, task, recorded.tape, threading.Event())
                 if broken is not None:

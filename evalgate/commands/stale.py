@@ -58,7 +58,7 @@ def replay_stale(
     parts = ", ".join(differing) or "nothing"
     console.warn(f"stale: recordings of another harness (other: {parts}); nothing is measured")
     with open_bench(setup, os.environ) as bench:
-        announce(bench.provider, Kind.REPLAY, console)
+        announce(bench, Kind.REPLAY, console)
         told = {task.id: _tried(bench, task, recorded) for task in tasks}
     broken = [task for task, trouble in told.items() if trouble]
     lines = [

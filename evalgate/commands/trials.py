@@ -25,7 +25,6 @@ from evalgate.core.tripwires import Tripwire
 from evalgate.errors import ExitCode
 from evalgate.gateway.limits.top_up import TopUp
 from evalgate.gateway.preflight import preflight
-from evalgate.protocols import SandboxProvider
 from evalgate.runner.bench import Bench
 from evalgate.runner.journals import remove_journals
 from evalgate.runner.made import Made
@@ -149,7 +148,7 @@ def make_trials(
     started = datetime.now(UTC)
     store = RunStore(state.project.state)
     with open_bench(setup, os.environ) as bench:
-        announce(bench.provider, request.kind, console, recorded_in=setup.recorded_in)
+        announce(bench, request.kind, console, recorded_in=setup.recorded_in)
         if request.kind.asks_model:
             _look_ahead(bench, console)
         plan = _plan(request, bench)
@@ -239,9 +238,10 @@ def _make(kind: Kind, bench: Bench, run: RunFolder, job: Job, stop: threading.Ev
 
 
 def announce(
-    provider: SandboxProvider, kind: Kind, console: Console, *, recorded_in: Sequence[str] = ()
+    bench: Bench, kind: Kind, console: Console, *, recorded_in: Sequence[str] = ()
 ) -> None:
-    """Say in which sandbox trials are made; that there is none is said however quiet."""
+    """Say in which sandbox trials are made; what is in none is said however quiet."""
+    provider = bench.provider
     if not provider.promises.hides_host_files:
         console.warn(
             f"sandbox: {provider.name}: NO ISOLATION: agent and tests run as you, "
@@ -251,6 +251,11 @@ def announce(
         console.note(f"sandbox: {provider.name}, no network")
     else:
         console.note(f"sandbox: {provider.name}, no network but the way to the model")
+    if kind is not Kind.REGRADE and bench.harness.config.agent.placement == "host":
+        console.warn(
+            "agent: on the host: NOT ISOLATED: it runs as you, with your files and network; "
+            "its tools work in the sandbox"
+        )
     others = [name for name in recorded_in if name != provider.name]
     if others:
         console.note(f"recorded in {', '.join(others)}: programs there may differ from those here")

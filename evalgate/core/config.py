@@ -19,6 +19,9 @@ from evalgate.errors import NoConfigurationError
 #: The tables that make the harness; all others may change without a new fingerprint.
 HASHED = ("harness", "models", "agent", "sandbox")
 
+#: Where an agent program may run; its tools are in the sandbox in both.
+PLACEMENTS = ("sandbox", "host")
+
 _TABLES = (
     *HASHED,
     "suite",
@@ -162,7 +165,7 @@ def _agent(table: Reader) -> AgentSpec:
     spec = AgentSpec(
         use=table.text("use", "command"),
         command=table.texts("command", []),
-        placement=table.choice("placement", "sandbox", ("sandbox", "host")),
+        placement=table.choice("placement", "sandbox", PLACEMENTS),
         env={name: env.text(name) for name in env.keys()},  # noqa: SIM118
     )
     table.done()

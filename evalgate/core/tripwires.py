@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -17,6 +17,7 @@ from typing import Any, Final
 
 from evalgate.core.claim import Claim
 from evalgate.core.json import Json
+from evalgate.core.sandboxcall import SandboxCall
 from evalgate.core.trajectory import Trajectory
 
 #: An excerpt shows so many characters on each side of what was found.
@@ -99,11 +100,21 @@ def canary_tripwire(token: str) -> Tripwire:
 
 
 def find_hits(
-    wires: Iterable[Tripwire], trajectory: Trajectory, *, log: bytes, claim: Claim
+    wires: Iterable[Tripwire],
+    trajectory: Trajectory,
+    *,
+    log: bytes,
+    claim: Claim,
+    calls: Sequence[SandboxCall] = (),
 ) -> tuple[Hit, ...]:
-    """Return the first hit of each tripwire in each kind of place, in the order of the table."""
+    """Return the first hit of each tripwire in each kind of place, in the order of the table.
+
+    ``calls`` are those of an agent on the host to its sandbox, whether or not its model asked
+    for them.
+    """
+    asked = [(f"{call.kind} {n} in the sandbox", call.command) for n, call in enumerate(calls, 1)]
     texts = {
-        Place.CALLS: list(_calls(trajectory)),
+        Place.CALLS: [*_calls(trajectory), *asked],
         Place.LOG: [("log", log[:_LONGEST].decode("utf-8", "replace"))],
         Place.FILES: list(_files(claim)),
     }

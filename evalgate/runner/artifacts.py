@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 from evalgate.core.identity import storage_key
@@ -25,7 +26,10 @@ def cassette_path(run: RunFolder, task: str, n: int) -> Path:
 def write_artifacts(
     run: RunFolder, trial: Trial, work: Work, grade_log: str, redactor: Redactor
 ) -> None:
-    """Write log, grading log, diff and trajectory of a finished trial, and why it diverged."""
+    """Write log, grading log, diff and trajectory of a finished trial, and why it diverged.
+
+    Of an agent on the host what it asked of its sandbox is written as well, a line a call.
+    """
     for name, text in (
         ("grade.txt", grade_log),
         ("diff.patch", trial.patch),
@@ -39,6 +43,9 @@ def write_artifacts(
     if told:
         text = redactor.text("\n\n".join(told) + "\n")
         run.write_artifact(f"{trial.artifacts}/divergence.txt", text.encode("utf-8", "replace"))
+    if work.calls:
+        lines = "".join(json.dumps(call.to_json()) + "\n" for call in work.calls)
+        run.write_artifact(f"{trial.artifacts}/tools.jsonl", lines.encode())
     note = "" if work.log_bytes <= len(work.log) else f"\n[{work.log_bytes} bytes in all]\n"
     run.write_artifact(f"{trial.artifacts}/log.txt", work.log + note.encode())
 

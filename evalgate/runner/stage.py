@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from contextlib import ExitStack
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -21,6 +21,7 @@ from evalgate.protocols import AgentCall, Places, Stage, StageResult, StageStatu
 from evalgate.repo.snapshot import single_commit_repository
 from evalgate.runner.bench import Bench
 from evalgate.runner.canary import CANARY_LABEL, canary_files, new_canary
+from evalgate.runner.placement import open_placed
 from evalgate.runner.work import Work, words_of_engine
 
 
@@ -60,7 +61,7 @@ def agent_stage(
         for source, target in bench.harness.config.harness.overlay.items()
     }
     canary = new_canary()
-    with bench.provider.open_sandbox() as sandbox:
+    with open_placed(bench) as (sandbox, labelled):
         spec = RouteSpec(
             mode=traffic.mode,
             upstreams=bench.upstreams.for_task(task.id) if traffic.mode.asks_model else {},
@@ -68,7 +69,7 @@ def agent_stage(
             journal=traffic.journal,
             top_up=bench.missing,
             pace=bench.pace,
-            places={**_labelled(sandbox.places), CANARY_LABEL: canary},
+            places={**labelled, CANARY_LABEL: canary},
             allowed=task.limits.allowance,
             prices={m.id: m.price for m in bench.harness.config.models.values()},
             spending=bench.spending,
@@ -113,6 +114,7 @@ def _work(
     before = {p: f for p, f in task.workspace.items() if p not in overlay}
     claim = claim_of(before, after) if "repo" in result.trees else Claim()
     clean, witness, log = redacted(redactor, claim), route.witness(), redactor.data(result.log)
+    calls = tuple(call.redacted(redactor) for call in result.calls)
     wires = (*bench.tripwires, canary_tripwire(canary), canary_tripwire(f"<{CANARY_LABEL}>"))
     return Work(
         status=result.status,
@@ -120,7 +122,8 @@ def _work(
         seconds=round(result.seconds, 3),
         claim=clean,
         witness=witness,
-        tripwires=find_hits(wires, witness.trajectory, log=log, claim=clean),
+        tripwires=find_hits(wires, witness.trajectory, log=log, claim=clean, calls=calls),
+        calls=calls,
         log=log,
         log_bytes=result.log_bytes,
         detail=words_of_engine(result.detail, redactor),
@@ -171,11 +174,6 @@ def _call(bench: Bench, task: Task, places: Places, route: Route) -> AgentCall:
         base_url=route.base_url,
         max_turns=task.limits.max_turns,
     )
-
-
-def _labelled(places: Places) -> dict[str, str]:
-    """Return the run-specific paths of a sandbox under the labels they are keyed by."""
-    return {field.name.upper(): getattr(places, field.name) for field in fields(places)}
 
 
 def _gateway(bench: Bench) -> Gateway:

@@ -9,6 +9,7 @@ from evalgate.core.claim import Claim
 from evalgate.core.exchange import Witness
 from evalgate.core.json import Json
 from evalgate.core.redaction import Redactor
+from evalgate.core.sandboxcall import SandboxCall
 from evalgate.core.tripwires import Hit
 from evalgate.protocols import StageStatus
 
@@ -22,7 +23,8 @@ class Work:
 
     ``secret`` names a secret that stood in the claim: what is kept here is without it, and
     no longer what the agent wrote. ``faults`` names what went wrong at the wire on purpose;
-    ``tripwires`` what the agent looked for instead of working.
+    ``tripwires`` what the agent looked for instead of working; ``calls`` what an agent on the
+    host asked of its sandbox.
     """
 
     status: StageStatus
@@ -36,6 +38,7 @@ class Work:
     secret: str = ""
     faults: tuple[str, ...] = ()
     tripwires: tuple[Hit, ...] = ()
+    calls: tuple[SandboxCall, ...] = ()
 
     @property
     def last_words(self) -> str:

@@ -63,9 +63,9 @@ class ProcessSandbox:
         path = search_path(os.environ.get("PATH", "").split(os.pathsep))
         env = build_environment(stage, self.places, path=path, token=token)
         self._room.lay(stage)
-        missing = _missing_program(stage.argv[0], env["PATH"], self.places.repo)
+        missing = missing_program(stage.argv[0], env["PATH"], self.places.repo)
         if missing is not None:
-            return self._room.finish(stage, _not_found(missing))
+            return self._room.finish(stage, not_found(missing))
         program = Program(
             argv=stage.argv,
             env=env,
@@ -76,7 +76,8 @@ class ProcessSandbox:
         return self._room.finish(stage, run_group(program, timeout=stage.timeout, stop=stop))
 
 
-def _not_found(detail: str) -> Ending:
+def not_found(detail: str) -> Ending:
+    """Return the end of a program that was never there."""
     return Ending(
         status=StageStatus.NOT_FOUND,
         exit_code=None,
@@ -86,7 +87,7 @@ def _not_found(detail: str) -> Ending:
     )
 
 
-def _missing_program(name: str, path: str, cwd: str) -> str | None:
+def missing_program(name: str, path: str, cwd: str) -> str | None:
     """Say what is missing for a program to start: itself, or the interpreter it names.
 
     Looked at before the start, because afterwards a missing program and one that ends with

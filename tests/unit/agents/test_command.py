@@ -101,3 +101,18 @@ def test_an_adapter_is_found_by_its_name() -> None:
     with pytest.raises(UsageError, match="unknown adapter 'clod'") as caught:
         build_agent(AgentSpec(use="clod"))
     assert caught.value.hint == "known adapters: command"
+
+
+def test_an_agent_whose_tools_can_not_be_led_away_must_be_in_the_sandbox() -> None:
+    """Its adapter says where it may be placed; the error names agent and key."""
+
+    class Rooted(CommandAgent):
+        placements = frozenset({"sandbox"})
+
+    agents = {"rooted": lambda spec: Rooted(spec.command)}
+    for placement in ("sandbox", "host"):
+        build_agent(AgentSpec(command=("a",), placement=placement))
+    build_agent(AgentSpec(use="rooted", command=("a",)), agents)
+    with pytest.raises(UsageError, match=r"agent\.placement: 'rooted' can not") as caught:
+        build_agent(AgentSpec(use="rooted", command=("a",), placement="host"), agents)
+    assert caught.value.hint == 'placement = "sandbox"'

@@ -6,6 +6,7 @@ import pytest
 
 from evalgate.core.claim import Claim
 from evalgate.core.files import File
+from evalgate.core.sandboxcall import SandboxCall
 from evalgate.core.trajectory import ToolCall, Trajectory
 from evalgate.core.tripwires import TRIPWIRES, Hit, Place, Tripwire, canary_tripwire, find_hits
 
@@ -89,3 +90,10 @@ def test_a_project_has_its_own() -> None:
     claim = Claim(changed={"a": File(data=b"SECRET-12")})
     (hit,) = find_hits([own], calls("SECRET-12"), log=b"SECRET-12", claim=claim)
     assert Hit.from_json(hit.to_json()) == Hit(name="own", place="a", excerpt="a SECRET-12")
+
+
+def test_what_an_agent_on_the_host_asks_of_its_sandbox_is_looked_into() -> None:
+    """Whether or not its model asked for it."""
+    asked = [SandboxCall(kind="exec", command=c) for c in ("ls", "git log --all")]
+    (hit,) = find_hits(TRIPWIRES, calls("ls"), log=b"", claim=NOTHING, calls=asked)
+    assert (hit.name, hit.place) == ("history", "exec 2 in the sandbox")

@@ -1,0 +1,47 @@
+"""What a call of an agent on the host to its sandbox costs, beside the program it runs."""
+
+import subprocess
+import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from statistics import median
+
+from benchmarks.stages import timed
+from evalgate.protocols import SandboxProvider, Stage
+from evalgate.sandboxes.client import Client
+from evalgate.sandboxes.service import PROGRAM, WORD, open_service, service_program
+
+_TRUE = {"kind": "exec", "argv": ["true"]}
+
+
+def tools(provider: SandboxProvider, calls: int) -> tuple[float, float]:
+    """Return the milliseconds of a call that runs ``true``, and of running it here: medians.
+
+    They are made in turn; a call opens a connection of its own, as a command would.
+    """
+    through, itself = [], []
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        open_service(Path(folder, "sandbox")) as service,
+        provider.open_sandbox() as sandbox,
+        ThreadPoolExecutor(1) as pool,
+    ):
+        stage = Stage(
+            trees={"inbox": service_program()},
+            argv=["python3", "-I", "-S", f"{sandbox.places.inbox}/{PROGRAM}", str(service.port)],
+            env={WORD: service.word},
+            timeout=60,
+            reach=service.port,
+        )
+        running = pool.submit(sandbox.run, stage, threading.Event())
+        while not service.connected.wait(0.01):
+            if running.done():
+                raise RuntimeError(f"the tools did not begin: {running.result()}")
+        client = Client(str(Path(folder, "sandbox")))
+        for _ in range(calls):
+            through.append(timed(lambda: client.ask(_TRUE)))
+            itself.append(timed(lambda: subprocess.run(["/bin/true"], check=True)))
+        service.end()
+        running.result()
+    return median(through), median(itself)

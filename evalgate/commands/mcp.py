@@ -1,0 +1,188 @@
+"""`evalgate sandbox mcp`: the sandbox of a trial as a server of the Model Context Protocol.
+
+JSON-RPC 2.0 over standard input and output, one message a line; it has tools and nothing else.
+https://modelcontextprotocol.io/specification
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import IO, Any, Final
+
+from evalgate import __version__
+from evalgate.errors import EvalgateError
+from evalgate.sandboxes.client import Client
+
+#: The versions of the protocol that are spoken, the newest last.
+VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
+
+#: Bytes of head and of tail of an output that a model is shown.
+_KEEP: Final = 16_384
+#: As many calls at once as any agent makes.
+_AT_ONCE: Final = 32
+
+_METHOD_NOT_FOUND: Final = -32601
+_INVALID_PARAMS: Final = -32602
+_PARSE_ERROR: Final = -32700
+_INVALID_REQUEST: Final = -32600
+
+
+def _tool(name: str, description: str, **properties: tuple[str, str]) -> dict[str, Any]:
+    """Return a tool: its parameters with their types; those beside ``timeout`` are required."""
+    return {
+        "name": name,
+        "description": description,
+        "inputSchema": {
+            "type": "object",
+            "properties": {
+                key: {"type": kind, "description": told} for key, (kind, told) in properties.items()
+            },
+            "required": [key for key in properties if key != "timeout"],
+        },
+    }
+
+
+TOOLS: Final = (
+    _tool(
+        "bash",
+        "Run a shell command in the repository; both outputs and the exit code come back.",
+        command=("string", "The command line."),
+        timeout=("number", "Seconds after which it is ended."),
+    ),
+    _tool(
+        "read_file",
+        "Read a text file.",
+        path=("string", "Absolute, or relative to the repository."),
+    ),
+    _tool(
+        "write_file",
+        "Write a text file, with the directories above it.",
+        path=("string", "Absolute, or relative to the repository."),
+        content=("string", "The whole content."),
+    ),
+)
+
+
+class _RefusedError(Exception):
+    """A message that the protocol has an error for."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Server:
+    """Answers messages; calls of tools are made at the same time."""
+
+    def __init__(self, client: Client, out: IO[bytes]) -> None:
+        self._client = client
+        self._out = out
+        self._lock = threading.Lock()
+
+    def serve(self, messages: IO[bytes]) -> int:
+        """Answer until nobody asks any more."""
+        with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="mcp") as pool:
+            for line in messages:
+                if line.strip():
+                    pool.submit(self._take, line)
+        return 0
+
+    def _take(self, line: bytes) -> None:
+        try:
+            message = json.loads(line)
+        except (ValueError, RecursionError):
+            self._say(_error(None, _PARSE_ERROR, "not a JSON document"))
+            return
+        if isinstance(message, list):  # a batch, as one version has it
+            answers = [answer for one in message if (answer := self._answer(one)) is not None]
+            if answers:
+                self._say(answers)
+        elif (answer := self._answer(message)) is not None:
+            self._say(answer)
+
+    def _answer(self, message: Any) -> dict[str, Any] | None:
+        """Return the answer to one message, None to one that wants none."""
+        if not isinstance(message, dict) or not isinstance(message.get("method"), str):
+            if isinstance(message, dict) and "id" in message and "method" not in message:
+                return None  # an answer, and nothing was asked
+            return _error(None, _INVALID_REQUEST, "not a request")
+        if "id" not in message:
+            return None
+        params = message.get("params")
+        try:
+            result = self._result(message["method"], params if isinstance(params, dict) else {})
+        except _RefusedError as refusal:
+            return _error(message["id"], refusal.code, str(refusal))
+        return {"jsonrpc": "2.0", "id": message["id"], "result": result}
+
+    def _result(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+        if method == "initialize":
+            asked = params.get("protocolVersion")
+            return {
+                "protocolVersion": asked if asked in VERSIONS else VERSIONS[-1],
+                "capabilities": {"tools": {}},
+                "serverInfo": {"name": "evalgate-sandbox", "version": __version__},
+            }
+        if method == "ping":
+            return {}
+        if method == "tools/list":
+            return {"tools": list(TOOLS)}
+        if method == "tools/call":
+            return self._call(params)
+        raise _RefusedError(_METHOD_NOT_FOUND, f"there is no method {method}")
+
+    def _call(self, params: Mapping[str, Any]) -> dict[str, Any]:
+        name, given = params.get("name"), params.get("arguments")
+        tools: dict[Any, Callable[[Mapping[str, Any]], tuple[str, bool]]] = {
+            "bash": self._bash,
+            "read_file": self._read,
+            "write_file": self._write,
+        }
+        if name not in tools:
+            raise _RefusedError(_INVALID_PARAMS, f"there is no tool {name}")
+        try:
+            text, well = tools[name](given if isinstance(given, dict) else {})
+        except EvalgateError as error:
+            text, well = error.message, False
+        return {"content": [{"type": "text", "text": text}], "isError": not well}
+
+    def _bash(self, given: Mapping[str, Any]) -> tuple[str, bool]:
+        request = {"kind": "exec", "command": given.get("command"), "keep": _KEEP}
+        if given.get("timeout") is not None:
+            request["timeout"] = given["timeout"]
+        answer = self._client.ask(request)
+        output = _text(answer.get("output", ""))
+        if answer.get("timed_out"):
+            return f"{output}\n[ended: the time-out was reached]".lstrip(), False
+        code = answer.get("exit_code")
+        return (output, True) if code == 0 else (f"{output}\n[exit code {code}]".lstrip(), False)
+
+    def _read(self, given: Mapping[str, Any]) -> tuple[str, bool]:
+        answer = self._client.ask({"kind": "read", "path": given.get("path")})
+        return _text(answer.get("data", "")), True
+
+    def _write(self, given: Mapping[str, Any]) -> tuple[str, bool]:
+        content = given.get("content")
+        if not isinstance(content, str):
+            return "content: a text", False
+        data = base64.b64encode(content.encode("utf-8", "surrogatepass")).decode()
+        self._client.ask({"kind": "write", "path": given.get("path"), "data": data})
+        return "written", True
+
+    def _say(self, message: object) -> None:
+        data = json.dumps(message).encode() + b"\n"
+        with self._lock:
+            self._out.write(data)
+            self._out.flush()
+
+
+def _text(data: str) -> str:
+    return base64.b64decode(data).decode("utf-8", "replace")
+
+
+def _error(name: Any, code: int, message: str) -> dict[str, Any]:
+    return {"jsonrpc": "2.0", "id": name, "error": {"code": code, "message": message}}

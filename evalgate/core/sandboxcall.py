@@ -1,0 +1,41 @@
+"""One thing that an agent on the host asked of its sandbox, as it is kept of a trial."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from evalgate.core.json import Json
+from evalgate.core.redaction import Redactor
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxCall:
+    """``kind`` is exec, read or write; ``command`` what was run, or the path of the file.
+
+    ``bytes`` counts the program's output or the file's content, ``error`` says why nothing was
+    done.
+    """
+
+    kind: str
+    command: str
+    exit_code: int | None = None
+    seconds: float = 0.0
+    bytes: int = 0
+    timed_out: bool = False
+    error: str = ""
+
+    def redacted(self, redactor: Redactor) -> SandboxCall:
+        """Return the call without secrets."""
+        return replace(self, command=redactor.text(self.command), error=redactor.text(self.error))
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the JSON form."""
+        return {
+            "kind": self.kind,
+            "command": self.command,
+            "exit_code": self.exit_code,
+            "seconds": self.seconds,
+            "bytes": self.bytes,
+            "timed_out": self.timed_out,
+            **({"error": self.error} if self.error else {}),
+        }

@@ -1,0 +1,68 @@
+"""Asking the sandbox of a trial for something, from an agent on the host."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import socket
+from collections.abc import Mapping
+from typing import Any, Final
+
+from evalgate.errors import NotAvailableError, UsageError
+
+#: The variable that tells an agent where its sandbox is reached.
+SANDBOX: Final = "EVALGATE_SANDBOX"
+
+
+class Client:
+    """Asks at a unix socket, each time on a connection of its own.
+
+    So requests may be made from several threads, and one that is given up is ended inside.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    @classmethod
+    def of(cls, environ: Mapping[str, str]) -> Client:
+        """Return the client of the trial that this process belongs to.
+
+        Raises:
+            UsageError: it belongs to none.
+        """
+        path = environ.get(SANDBOX, "")
+        if not path:
+            raise UsageError(
+                f"there is no sandbox here: {SANDBOX} is not set",
+                hint="an agent that a trial runs finds it set"
+                ' with agent.placement = "host" in the configuration',
+            )
+        return cls(path)
+
+    def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
+        """Send a request and wait for its answer.
+
+        Raises:
+            NotAvailableError: the sandbox is gone.
+            UsageError: it could not do it, with its reason.
+        """
+        try:
+            with contextlib.closing(socket.socket(socket.AF_UNIX)) as connection:
+                connection.connect(self._path)
+                connection.sendall(json.dumps(request).encode() + b"\n")
+                with connection.makefile("rb") as stream:
+                    line = stream.readline()
+        except OSError as error:
+            raise _gone(str(error.strerror or error)) from error
+        if not line:
+            raise _gone("it hung up")
+        answer: dict[str, Any] = json.loads(line)
+        if "error" in answer:
+            raise UsageError(str(answer["error"]))
+        return answer
+
+
+def _gone(reason: str) -> NotAvailableError:
+    return NotAvailableError(
+        f"the sandbox can not be reached: {reason}", hint="it ends together with its trial"
+    )

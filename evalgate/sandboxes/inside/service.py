@@ -1,0 +1,268 @@
+"""Inside a sandbox: does what an agent on the host asks for, over one connection.
+
+Run as ``python3 service.py PORT``: it connects to that port of its loopback, says the word it
+was given, and then reads requests, one JSON document a line, and answers each as it is done.
+Bytes are base64. It ends when the connection does; what still runs then is ended with the stage.
+Nothing here imports evalgate.
+"""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import json
+import os
+import select
+import shutil
+import signal
+import socket
+import stat
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from pathlib import Path
+from typing import IO, Any
+
+CHUNK = 1 << 16
+#: So often is looked whether a program has ended whose output somebody else holds open.
+LOOK = 0.02
+#: What was said before the end is read at most so long, in seconds.
+DRAIN = 0.2
+#: No file is read that is longer.
+LONGEST = 16 << 20
+SHELL = shutil.which("bash") or "/bin/sh"
+
+
+class Output:
+    """The head and the tail of a program's output, and a count of all of it."""
+
+    def __init__(self, keep: int) -> None:
+        """Keep so many bytes of both."""
+        self.keep = keep
+        self.total = 0
+        self.head = bytearray()
+        self.tail = bytearray()
+
+    def add(self, chunk: bytes) -> None:
+        """Take a chunk."""
+        self.total += len(chunk)
+        room = self.keep - len(self.head)
+        self.head += chunk[:room]
+        self.tail += chunk[room:]
+        if len(self.tail) > 2 * self.keep:
+            del self.tail[: -self.keep]
+
+    def render(self) -> bytes:
+        """Return what was kept; a line says how many bytes are missing."""
+        tail = self.tail[-self.keep :]
+        missing = self.total - len(self.head) - len(tail)
+        note = b"\n[... %d bytes left out ...]\n" % missing if missing else b""
+        return bytes(self.head + note + tail)
+
+
+class Service:
+    """Everything that is asked over one connection."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        """Answer on a connection."""
+        self.connection = connection
+        self.lock = threading.Lock()
+        self.cancelled: dict[int, threading.Event] = {}
+
+    def listen(self) -> None:
+        """Take requests until the connection ends."""
+        for line in self.connection.makefile("rb"):
+            request = json.loads(line)
+            number = request["id"]
+            if request["kind"] == "cancel":
+                if number in self.cancelled:
+                    self.cancelled[number].set()
+                continue
+            self.cancelled[number] = threading.Event()
+            threading.Thread(target=self.serve, args=(number, request), daemon=True).start()
+
+    def serve(self, number: int, request: dict[str, Any]) -> None:
+        """Do what is asked and say what came of it."""
+        try:
+            if request["kind"] == "exec":
+                answer = execute(request, self.cancelled[number])
+            else:
+                answer = {"read": read, "write": write}[request["kind"]](request)
+        except OSError as error:
+            answer = {"error": f"{error.filename or ''}: {error.strerror}".lstrip(": ")}
+        except Exception as error:  # noqa: BLE001 - whoever asked waits for an answer
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        del self.cancelled[number]
+        line = json.dumps({"id": number, **answer}).encode() + b"\n"
+        with self.lock:
+            self.connection.sendall(line)
+
+
+def execute(request: dict[str, Any], cancelled: threading.Event) -> dict[str, Any]:
+    """Run a program until it ends or its time does, then end all of its session."""
+    command = request.get("command")
+    argv = [SHELL, "-c", command] if command is not None else request["argv"]
+    cwd = Path.cwd() / request.get("cwd", "")
+    if not cwd.is_dir():
+        return {"error": f"{request['cwd']}: no such directory"}
+    output = Output(request["keep"])
+    deadline = time.monotonic() + request["timeout"]
+    with contextlib.ExitStack() as stack:
+        stdin: int | IO[bytes] = subprocess.DEVNULL
+        if request.get("stdin"):
+            stdin = stack.enter_context(tempfile.TemporaryFile())
+            stdin.write(base64.b64decode(request["stdin"]))
+            stdin.seek(0)
+        try:
+            process = subprocess.Popen(
+                argv,
+                cwd=cwd,
+                env={**os.environ, "PWD": str(cwd)},
+                stdin=stdin,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+            )
+        except OSError as error:
+            output.add(f"{argv[0]}: {error.strerror}\n".encode("utf-8", "surrogateescape"))
+            code = 127 if isinstance(error, FileNotFoundError) else 126
+            return said(output, code, timed_out=False)
+    pipe = process.stdout
+    if pipe is None:
+        raise RuntimeError("a program without an output")
+    ended = follow(process, pipe.fileno(), output, deadline, cancelled)
+    if not ended:
+        end(process.pid)
+        process.wait()
+    take_rest(pipe, output)
+    code = process.returncode if process.returncode >= 0 else 128 - process.returncode
+    return said(output, code if ended else None, timed_out=not ended)
+
+
+def said(output: Output, code: int | None, *, timed_out: bool) -> dict[str, Any]:
+    """Put the answer for a program together."""
+    return {
+        "exit_code": code,
+        "output": base64.b64encode(output.render()).decode(),
+        "bytes": output.total,
+        "timed_out": timed_out,
+    }
+
+
+def follow(
+    process: subprocess.Popen[bytes],
+    pipe: int,
+    output: Output,
+    deadline: float,
+    cancelled: threading.Event,
+) -> bool:
+    """Take output until the program ends; tell whether it did so by itself."""
+    poll = select.poll()
+    poll.register(pipe, select.POLLIN)
+    is_open = True
+    while True:
+        left = deadline - time.monotonic()
+        if left <= 0 or cancelled.is_set():
+            return False
+        if is_open and poll.poll(1000 * min(LOOK, left)):
+            chunk = os.read(pipe, CHUNK)
+            output.add(chunk)
+            is_open = bool(chunk)
+        if is_open:
+            if process.poll() is not None:
+                return True
+            continue
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            process.wait(min(LOOK, left))
+            return True
+
+
+def take_rest(pipe: IO[bytes], output: Output) -> None:
+    """Read what is in the pipe; what others say in it later is heard and forgotten.
+
+    A program left in the background would be ended by its next word if nobody held the pipe.
+    """
+    os.set_blocking(pipe.fileno(), False)
+    deadline = time.monotonic() + DRAIN
+    while time.monotonic() < deadline:
+        try:
+            chunk = os.read(pipe.fileno(), CHUNK)
+        except BlockingIOError:
+            break
+        if not chunk:
+            pipe.close()
+            return
+        output.add(chunk)
+    os.set_blocking(pipe.fileno(), True)
+    threading.Thread(target=forget, args=(pipe,), daemon=True).start()
+
+
+def forget(pipe: IO[bytes]) -> None:
+    """Read to the end of the pipe."""
+    with pipe:
+        while os.read(pipe.fileno(), CHUNK):
+            pass
+
+
+def end(leader: int) -> None:
+    """Kill a program, all below it and all of its session, until none is left."""
+    deadline = time.monotonic() + 1
+    while time.monotonic() < deadline:
+        found = family(leader)
+        for number in found:
+            with contextlib.suppress(OSError):
+                os.kill(number, signal.SIGKILL)
+        if not found:
+            return
+        time.sleep(0.005)
+
+
+def family(leader: int) -> list[int]:
+    """Return the living processes of a session, and those below its leader or below them."""
+    parents, found = {}, {leader}
+    for place in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            words = (place / "stat").read_bytes().rpartition(b")")[2].split()
+            state, parent, _, session = words[:4]
+            parents[int(place.name)] = int(parent), state in b"ZX"
+            if int(session) == leader:
+                found.add(int(place.name))
+    while more := {one for one, (parent, _) in parents.items() if parent in found} - found:
+        found |= more
+    return [one for one in found if one in parents and not parents[one][1]]
+
+
+def read(request: dict[str, Any]) -> dict[str, Any]:
+    """Read a file, never a pipe or a device."""
+    path = request["path"]
+    with os.fdopen(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            return {"error": f"{path}: not a file"}
+        data = file.read(LONGEST + 1)
+    if len(data) > LONGEST:
+        return {"error": f"{path}: longer than {LONGEST >> 20} MiB"}
+    return {"data": base64.b64encode(data).decode(), "bytes": len(data)}
+
+
+def write(request: dict[str, Any]) -> dict[str, Any]:
+    """Write a file, with the directories above it."""
+    path, data = Path(request["path"]), base64.b64decode(request["data"])
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    return {"bytes": len(data)}
+
+
+def main() -> None:
+    """Connect, say the word, serve."""
+    word = os.environ.pop("EVALGATE_SERVICE")
+    connection = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+    connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    connection.sendall(word.encode() + b"\n")
+    with contextlib.suppress(OSError):
+        Service(connection).listen()
+    os._exit(0)
+
+
+main()

@@ -1,0 +1,280 @@
+"""The tools of an agent on the host: its requests carried into a sandbox, the answers back.
+
+`inside/service.py` connects to our port by way of its own loopback, as any program in a sandbox
+finds a port of the host; the agent connects to a unix socket. What it asks there is checked,
+numbered, passed on, and written down once it is answered. Answers come from where an agent may
+do as it likes, so only their known fields are believed to be of the right kind.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hmac
+import json
+import secrets
+import select
+import socket
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Final
+
+from evalgate.core.files import File
+from evalgate.core.sandboxcall import SandboxCall
+from evalgate.errors import NotAvailableError
+from evalgate.sandboxes import inside
+from evalgate.sandboxes.toolrequest import LONGEST, RequestError, ToolRequest, parse_request
+
+PROGRAM: Final = "service.py"
+#: What the program inside reads its word from.
+WORD: Final = "EVALGATE_SERVICE"
+
+_GREETING: Final = 5.0
+#: A unix socket's path is no longer.
+_LONGEST_PATH: Final = 107
+#: Milliseconds after which is looked again whether an answer is waited for.
+_LOOK: Final = 50
+_GONE: Final = "the sandbox has ended"
+_KINDS: Final[Mapping[str, type | tuple[type, ...]]] = {
+    "exit_code": (int, type(None)),
+    "output": str,
+    "data": str,
+    "bytes": int,
+    "timed_out": bool,
+    "error": str,
+}
+
+
+def service_program() -> dict[str, File]:
+    """Return the file that is run inside the sandbox."""
+    return {PROGRAM: File(data=(files(inside) / PROGRAM).read_bytes())}
+
+
+@contextlib.contextmanager
+def open_service(path: Path) -> Iterator[ToolService]:
+    """Listen for the program inside at a port, and for the agent at a unix socket at ``path``.
+
+    Raises:
+        NotAvailableError: the path is too long for a socket.
+    """
+    if len(bytes(path)) > _LONGEST_PATH:
+        raise NotAvailableError(
+            f"{path} is too long a path for a socket", hint="TMPDIR names a shorter directory"
+        )
+    with (
+        socket.create_server(("127.0.0.1", 0)) as door,
+        socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as desk,
+    ):
+        desk.bind(str(path))
+        desk.listen(64)
+        service = ToolService(door, desk)
+        try:
+            yield service
+        finally:
+            service.close()
+
+
+class _Agent:
+    """One connection of the agent, and the numbers of what it waits for."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.connection = connection
+        self.waiting: set[int] = set()
+        self._lock = threading.Lock()
+
+    def say(self, document: Mapping[str, Any], number: int = 0) -> None:
+        """Send an answer; it may be that nobody listens any more."""
+        with contextlib.suppress(OSError), self._lock:
+            self.connection.sendall(_line(document))
+        self.waiting.discard(number)
+
+    def hung_up(self) -> bool:
+        """Tell whether the other end is gone: one that has only said all still listens."""
+        poll = select.poll()
+        poll.register(self.connection, 0)
+        while self.waiting:
+            if poll.poll(_LOOK):
+                return True
+        return False
+
+
+@dataclass(slots=True, kw_only=True)
+class _Pending:
+    """A request under way: who asked, and since when."""
+
+    request: ToolRequest
+    agent: _Agent
+    began: float
+
+
+class ToolService:
+    """Passes requests in and answers out; ``calls`` are those that were answered, in order."""
+
+    def __init__(self, door: socket.socket, desk: socket.socket) -> None:
+        self.word = secrets.token_hex(16)
+        self.port: int = door.getsockname()[1]
+        self.connected = threading.Event()
+        self.calls: list[SandboxCall] = []
+        self._lock = threading.Lock()
+        self._sending = threading.Lock()
+        self._pending: dict[int, _Pending] = {}
+        self._last = 0
+        self._inside: socket.socket | None = None
+        self._agents: set[socket.socket] = set()
+        self._listening = (door, desk)
+        self._serving: list[threading.Thread] = []
+        self._accepting = [
+            threading.Thread(target=_accept, args=(place, work), name=name, daemon=True)
+            for place, work, name in (
+                (door, self._greet, "tools-door"),
+                (desk, self._take_agent, "tools-desk"),
+            )
+        ]
+        for thread in self._accepting:
+            thread.start()
+
+    def end(self) -> None:
+        """Let the program inside end: nothing more is asked of it."""
+        with self._lock:
+            connection = self._inside
+        if connection is not None:
+            with contextlib.suppress(OSError):
+                connection.shutdown(socket.SHUT_WR)
+
+    def close(self) -> None:
+        """End all connections."""
+        for one in self._listening:
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+        for thread in self._accepting:
+            thread.join()
+        with self._lock:
+            left = [*self._agents, *([self._inside] if self._inside else [])]
+        for one in left:
+            with contextlib.suppress(OSError):
+                one.shutdown(socket.SHUT_RDWR)
+        for thread in self._serving:
+            thread.join()
+
+    def _greet(self, connection: socket.socket) -> None:
+        """Take the first connection that knows the word, and no other one ever after."""
+        connection.settimeout(_GREETING)
+        with contextlib.suppress(OSError), connection.makefile("rb") as stream:
+            said = stream.readline(len(self.word) + 1)
+            if not self.connected.is_set() and hmac.compare_digest(
+                said, self.word.encode() + b"\n"
+            ):
+                connection.settimeout(None)
+                connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+                self._inside = connection
+                self._start(self._hear, connection)
+                self.connected.set()
+                return
+        connection.close()
+
+    def _take_agent(self, connection: socket.socket) -> None:
+        with self._lock:
+            self._agents.add(connection)
+        self._start(self._serve, connection)
+
+    def _start(self, work: Callable[[socket.socket], None], connection: socket.socket) -> None:
+        thread = threading.Thread(
+            target=work, args=(connection,), name=f"tools{work.__name__}", daemon=True
+        )
+        thread.start()
+        with self._lock:
+            self._serving = [*filter(threading.Thread.is_alive, self._serving), thread]
+
+    def _serve(self, connection: socket.socket) -> None:
+        """Take what an agent asks on one connection; what it hangs up on is ended."""
+        agent = _Agent(connection)
+        for line in _lines(connection):
+            try:
+                request = parse_request(line)
+            except RequestError as error:
+                agent.say({"error": str(error)})
+            else:
+                self._ask(request, agent)
+        if agent.hung_up():
+            for number in list(agent.waiting):
+                self._tell({"kind": "cancel", "id": number})
+        with self._lock:
+            self._agents.discard(connection)
+        connection.close()
+
+    def _ask(self, request: ToolRequest, agent: _Agent) -> None:
+        with self._lock:
+            self._last += 1
+            number = self._last
+            agent.waiting.add(number)
+            self._pending[number] = _Pending(request=request, agent=agent, began=time.monotonic())
+        if not self._tell({"kind": request.kind, "id": number, **request.fields}):
+            self._answer(number, {"error": _GONE})
+
+    def _tell(self, document: Mapping[str, Any]) -> bool:
+        """Send a line in; tell whether there is anybody to hear it."""
+        if self._inside is None:
+            return False
+        try:
+            with self._sending:
+                self._inside.sendall(_line(document))
+        except OSError:
+            return False
+        return True
+
+    def _hear(self, connection: socket.socket) -> None:
+        """Take the answers until the program inside ends; who waits then waits in vain."""
+        for line in _lines(connection):
+            try:
+                document = json.loads(line)
+                number = int(document["id"])
+            except (ValueError, TypeError, KeyError, RecursionError):
+                break
+            self._answer(number, {n: v for n, v in document.items() if _is_sound(n, v)})
+        connection.close()
+        for number in list(self._pending):
+            self._answer(number, {"error": _GONE})
+
+    def _answer(self, number: int, answer: Mapping[str, Any]) -> None:
+        with self._lock:
+            pending = self._pending.pop(number, None)
+            if pending is None:
+                return
+            seconds = round(time.monotonic() - pending.began, 4)
+            self.calls.append(
+                SandboxCall(
+                    kind=pending.request.kind,
+                    command=pending.request.told,
+                    seconds=seconds,
+                    exit_code=answer.get("exit_code"),
+                    bytes=answer.get("bytes", 0),
+                    timed_out=answer.get("timed_out", False),
+                    error=answer.get("error", ""),
+                )
+            )
+        pending.agent.say({"id": pending.request.name, "seconds": seconds, **answer}, number)
+
+
+def _accept(place: socket.socket, work: Callable[[socket.socket], None]) -> None:
+    with contextlib.suppress(OSError):
+        while True:
+            work(place.accept()[0])
+
+
+def _lines(connection: socket.socket) -> Iterator[bytes]:
+    """Read whole lines until the other end has said all, or says more than any line holds."""
+    with contextlib.suppress(OSError), connection.makefile("rb") as stream:
+        while (line := stream.readline(LONGEST)).endswith(b"\n"):
+            yield line
+
+
+def _line(document: Mapping[str, Any]) -> bytes:
+    return json.dumps(document).encode() + b"\n"
+
+
+def _is_sound(name: str, value: object) -> bool:
+    kind = _KINDS.get(name)
+    return kind is not None and isinstance(value, kind)

@@ -1,0 +1,127 @@
+"""The sandbox as an MCP server: as the official client speaks to it, and message by message."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from evalgate.commands.mcp import VERSIONS, Server
+from evalgate.sandboxes.client import Client
+
+SCRIPT = Path(sys.executable).parent / "evalgate"
+
+
+def answers(place: str, *messages: object) -> list[dict]:
+    """Return what the server says to messages, each a document or raw bytes."""
+    out = io.BytesIO()
+    lines = [m if isinstance(m, bytes) else json.dumps(m).encode() for m in messages]
+    assert Server(Client(place), out).serve(io.BytesIO(b"\n".join(lines) + b"\n")) == 0
+    return [json.loads(line) for line in out.getvalue().splitlines()]
+
+
+def call(name: str, **arguments: object) -> dict:
+    params = {"name": name, "arguments": arguments}
+    return {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+
+
+@pytest.mark.parametrize(
+    ("asked", "spoken"),
+    [*((version, version) for version in VERSIONS), ("1999-01-01", VERSIONS[-1])],
+)
+def test_the_version_asked_for_is_spoken_where_it_is_known(asked: str, spoken: str) -> None:
+    """Else the newest one, as the protocol has it."""
+    params = {"protocolVersion": asked, "capabilities": {}, "clientInfo": {}}
+    message = {"jsonrpc": "2.0", "id": 0, "method": "initialize", "params": params}
+    (answer,) = answers("nowhere", message)
+    assert answer["result"]["protocolVersion"] == spoken
+    assert answer["result"]["capabilities"] == {"tools": {}}
+
+
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [
+        (b"{", -32700),
+        (b"7", -32600),
+        ({"jsonrpc": "2.0", "id": 1, "method": "dance"}, -32601),
+        (call("dance"), -32602),
+    ],
+)
+def test_what_is_no_request_is_refused_as_json_rpc_has_it(message: object, code: int) -> None:
+    """And the server goes on."""
+    first, second = answers("nowhere", message, {"jsonrpc": "2.0", "id": 2, "method": "ping"})
+    both = {answer.get("id"): answer for answer in (first, second)}
+    assert both.pop(2)["result"] == {}
+    assert next(iter(both.values()))["error"]["code"] == code
+
+
+def test_notifications_and_answers_are_not_answered() -> None:
+    """A batch is, in one piece, as one version of the protocol has it."""
+    silent = ({"jsonrpc": "2.0", "method": "notifications/initialized"}, {"id": 1, "result": {}})
+    assert answers("nowhere", *silent) == []
+    (batch,) = answers("nowhere", [*silent, {"jsonrpc": "2.0", "id": 5, "method": "ping"}])
+    assert batch == [{"jsonrpc": "2.0", "id": 5, "result": {}}]
+
+
+@pytest.mark.parametrize(
+    ("message", "error", "text"),
+    [
+        (call("bash", command="cat a.txt"), False, "old\n"),
+        (call("bash", command="echo so; exit 3"), True, "so\n\n[exit code 3]"),
+        (call("bash", command="sleep 60", timeout=0.2), True, "[ended: the time-out was reached]"),
+        (call("bash", command=7), True, "command: a text that is not empty"),
+        (call("bash", command="a", timeout="x"), True, "timeout: a number above 0"),
+        (call("read_file", path="a.txt"), False, "old\n"),
+        (call("read_file", path="b.txt"), True, "b.txt: No such file"),
+        (call("read_file"), True, "path: a text that is not empty"),
+        (call("write_file", path="b/c.txt", content="é"), False, "written"),
+        (call("write_file", path="b", content=None), True, "content: a text"),
+    ],
+)
+def test_each_tool_says_what_came_of_it(place: str, message: dict, error: bool, text: str) -> None:
+    """Failures are told to the model, not to the protocol."""
+    (answer,) = answers(place, message)
+    (content,) = answer["result"]["content"]
+    assert content["text"].startswith(text)
+    assert answer["result"]["isError"] is error
+
+
+def test_a_sandbox_that_is_gone_is_told_to_the_model(tmp_path: Path) -> None:
+    """The agent may say so, and ends with its trial."""
+    (answer,) = answers(str(tmp_path / "gone"), call("bash", command="true"))
+    assert "can not be reached" in answer["result"]["content"][0]["text"]
+
+
+def test_the_official_client_works_with_it(place: str) -> None:
+    """It lists the tools, and calls them, two of them at the same time."""
+    mcp = pytest.importorskip("mcp")
+    stdio = pytest.importorskip("mcp.client.stdio")
+
+    async def speak() -> list[str]:
+        environment = {"EVALGATE_SANDBOX": place, "PATH": f"{SCRIPT.parent}:/usr/bin:/bin"}
+        server = mcp.StdioServerParameters(
+            command=str(SCRIPT), args=["sandbox", "mcp"], env=environment
+        )
+        async with stdio.stdio_client(server) as streams, mcp.ClientSession(*streams) as session:
+            await session.initialize()
+            tools = (await session.list_tools()).tools
+            assert [tool.name for tool in tools] == ["bash", "read_file", "write_file"]
+            await session.call_tool("bash", {"command": "mkfifo one other"})
+            both = await asyncio.gather(
+                session.call_tool("bash", {"command": "echo a >one; cat other"}),
+                session.call_tool("bash", {"command": "cat one; echo b >other"}),
+            )
+            await session.call_tool("write_file", {"path": "é.txt", "content": "ß"})
+            read = await session.call_tool("read_file", {"path": "é.txt"})
+            return [result.content[0].text for result in (*both, read)]
+
+    assert asyncio.run(speak()) == ["b\n", "a\n", "ß"]
+
+
+def test_it_ends_with_its_input() -> None:
+    """No client, no server."""
+    assert answers("nowhere") == []

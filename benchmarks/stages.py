@@ -13,9 +13,8 @@ import docker
 
 from evalgate.core.files import File, Tree
 from evalgate.protocols import SandboxProvider, Stage, StageStatus
-from evalgate.sandboxes.container import ContainerProvider
+from evalgate.sandboxes.container import ContainerProvider, Containers
 from evalgate.sandboxes.docker import Engine
-from evalgate.sandboxes.images import Image
 
 
 def tree_of(files: int, size: int) -> Tree:
@@ -27,7 +26,7 @@ def tree_of(files: int, size: int) -> Tree:
 
 def open_provider() -> ContainerProvider:
     """Return the provider of the engine at hand."""
-    return ContainerProvider("docker", Engine(), Image())
+    return ContainerProvider("docker", Engine(), Containers())
 
 
 def stage(

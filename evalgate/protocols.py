@@ -111,6 +111,11 @@ class SandboxProvider(Protocol):
         """What it keeps to."""
         ...
 
+    @property
+    def images(self) -> Mapping[str, str]:
+        """What its images are for, and twelve hex that name each; empty where there are none."""
+        ...
+
     def unavailable(self) -> str | None:
         """Say why it can not be used here, or None when it can."""
         ...

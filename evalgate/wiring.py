@@ -20,6 +20,7 @@ from evalgate.gateway.providers import Upstreams, open_upstreams, secrets_of
 from evalgate.gateway.server import open_gateway
 from evalgate.protocols import SandboxProvider
 from evalgate.runner.bench import Bench
+from evalgate.sandboxes.container import containers_of
 from evalgate.sandboxes.leftovers import remove_leftovers
 from evalgate.sandboxes.providers import resolve
 
@@ -64,12 +65,13 @@ def provider_for(setup: Setup) -> SandboxProvider:
     """
     live = setup.kind.asks_model
     recorded = () if live else setup.recorded_in
+    containers = containers_of(setup.harness.config.sandbox, setup.harness.files)
     try:
-        return resolve(setup.sandbox, isolated=live, recorded=recorded)
+        return resolve(setup.sandbox, isolated=live, recorded=recorded, containers=containers)
     except NotAvailableError:
         if live:
             raise
-        return resolve("auto", recorded=recorded)
+        return resolve("auto", recorded=recorded, containers=containers)
 
 
 @contextmanager

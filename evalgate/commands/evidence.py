@@ -221,7 +221,7 @@ def _request(it: Gathering, kind: Kind, jobs: Sequence[Job]) -> Request:
         tasks=it.tasks,
         jobs=jobs,
         workers=it.workers or default_workers(),
-        sandbox=it.state.config.sandbox,
+        sandbox=it.state.config.sandbox.use,
         budget=budget,
         fresh=not live,
         tripwires=it.base.config.tripwires.wires,

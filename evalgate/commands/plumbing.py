@@ -36,7 +36,7 @@ def plumbing(project: Project, head: str, base: str, console: Console) -> str:
             kind=Kind.REPLAY,
             harness=harness,
             tasks=[task for task, _ in chosen],
-            sandbox=state.config.sandbox,
+            sandbox=state.config.sandbox.use,
         )
         with open_bench(setup, os.environ) as bench:
             announce(bench, Kind.REPLAY, console)

@@ -143,7 +143,22 @@ class State:
             if source not in harness.files:
                 message = f"{self.config.source}: harness.overlay: {source!r} is in no part"
                 raise UsageError(message, hint="list it under [harness.parts], so it is hashed")
+        self._require_dockerfile(harness)
         return harness
+
+    def _require_dockerfile(self, harness: Harness) -> None:
+        """Refuse an image that is made of anything but parts: it would change with no notice."""
+        sandbox = self.config.sandbox
+        if not sandbox.dockerfile:
+            return
+        wanted = {sandbox.dockerfile}
+        if sandbox.context:
+            listed = self.view.entries([f"{sandbox.context}**"], root=self.harness_root)
+            wanted |= {entry.path for entry in listed}
+        for path in sorted(wanted.difference(harness.files), key=sandbox.dockerfile.__ne__):
+            message = f"{self.config.source}: sandbox.dockerfile: {path!r} is in no part"
+            glob = f"{sandbox.context}**" if sandbox.context else sandbox.dockerfile
+            raise UsageError(message, hint=f'add to [harness.parts]: sandbox = ["{glob}"]')
 
     @cached_property
     def tasks(self) -> tuple[Task, ...]:
@@ -196,6 +211,8 @@ def _config(project: Project, text: str, where: str) -> Config:
 
 def _paths(project: Project, config: Config) -> tuple[str, ...]:
     parts = [glob for globs in config.harness.parts.values() for glob in globs]
+    image = config.sandbox
+    parts += [f"{image.context}**"] if image.context else []
     ours = [f"{glob.rstrip('/')}/**" for glob in config.suite]
     ours += ["baselines/**", project.config_name]
     ours += [config.template] if config.template else []

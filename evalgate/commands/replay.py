@@ -92,7 +92,7 @@ def replay(project: Project, options: ReplayOptions, console: Console) -> Report
             tasks=tasks,
             jobs=jobs,
             workers=options.workers or default_workers(),
-            sandbox=state.config.sandbox,
+            sandbox=state.config.sandbox.use,
             # What a killed top-up has asked was paid for.
             fresh=options.fresh and options.record_missing is None,
             faults=plan,

@@ -89,7 +89,7 @@ def run(project: Project, options: RunOptions, console: Console) -> Report:
             tasks=tasks,
             jobs=jobs,
             workers=options.workers or default_workers(),
-            sandbox=options.sandbox or state.config.sandbox,
+            sandbox=options.sandbox or state.config.sandbox.use,
             budget=budget,
             faults=plan,
             fresh=options.fresh,

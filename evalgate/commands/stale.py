@@ -54,7 +54,7 @@ def replay_stale(
     """
     harness = state.harness
     recorded, differing = _choose(harness, shelved(state), set(allowed))
-    setup = Setup(kind=Kind.REPLAY, harness=harness, tasks=tasks, sandbox=state.config.sandbox)
+    setup = Setup(kind=Kind.REPLAY, harness=harness, tasks=tasks, sandbox=state.config.sandbox.use)
     parts = ", ".join(differing) or "nothing"
     console.warn(f"stale: recordings of another harness (other: {parts}); nothing is measured")
     with open_bench(setup, os.environ) as bench:

@@ -11,6 +11,7 @@ from evalgate.core.identity import canonical
 from evalgate.core.limits import LEAST_USD, Allowance
 from evalgate.core.models import ModelSpec, read_models
 from evalgate.core.policy import Policy
+from evalgate.core.sandbox import SandboxSpec, read_sandbox
 from evalgate.core.schema import Reader, Source
 from evalgate.core.scripted import PART, scripted_among, served_as
 from evalgate.core.tripwires_table import TripwiresSpec, read_tripwires
@@ -69,7 +70,7 @@ class Config:
     agent: AgentSpec
     suite: tuple[str, ...]
     trials: int
-    sandbox: str
+    sandbox: SandboxSpec
     policy: Policy
     limits: Allowance
     budget: Allowance
@@ -103,7 +104,7 @@ def load_config(source: Source, *, below: tuple[str, ...]) -> Config | None:
     top.done()  # a table with a typing error must not look like a missing one
     harness = _harness(tables["harness"])
     models = read_models(top)
-    suite, sandbox, budget = tables["suite"], tables["sandbox"], tables["budget"]
+    suite, budget = tables["suite"], tables["budget"]
     limits, hook, report = tables["limits"], tables["hook"], tables["report"]
     config = Config(
         source=source.name,
@@ -112,7 +113,7 @@ def load_config(source: Source, *, below: tuple[str, ...]) -> Config | None:
         agent=_agent(tables["agent"]),
         suite=suite.texts("tasks", ["tasks/*"]),
         trials=suite.integer("trials", 5, low=1),
-        sandbox=sandbox.text("use", "auto"),
+        sandbox=read_sandbox(tables["sandbox"]),
         policy=_policy(tables["policy"]),
         limits=_limits(limits),
         budget=_budget(budget),
@@ -122,7 +123,7 @@ def load_config(source: Source, *, below: tuple[str, ...]) -> Config | None:
         cassettes=read_cassettes(tables["cassettes"]),
         tripwires=read_tripwires(tables["tripwires"]),
     )
-    for reader in (suite, sandbox, limits, budget, hook, report):
+    for reader in (suite, limits, budget, hook, report):
         reader.done()
     return replace(config, settings=_settings(top.raw))
 

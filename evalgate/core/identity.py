@@ -48,13 +48,15 @@ class Conditions:
     """What is known only at run time; trials under unequal conditions are incomparable.
 
     ``models`` are the ids the provider says it served; ``checks`` maps a check type to
-    its version.
+    its version; ``images`` maps what an image is for (``sandbox``, or a task that has one of its
+    own) to twelve hex that name its content, and is empty where there are none.
     """
 
     sandbox: str
     agent: str
     models: tuple[str, ...] = ()
     checks: Mapping[str, int] = field(default_factory=dict)
+    images: Mapping[str, str] = field(default_factory=dict)
     format: int = FORMAT
 
     def _models(self, other: Conditions) -> tuple[str, ...]:
@@ -67,6 +69,7 @@ class Conditions:
             "agent": self.agent,
             "models": list(self.models),
             "checks": dict(self.checks),
+            **({"images": dict(self.images)} if self.images else {}),
             "format": self.format,
         }
 
@@ -78,14 +81,16 @@ class Conditions:
             agent=str(value["agent"]),
             models=tuple(str(model) for model in value["models"]),
             checks={str(key): int(number) for key, number in value["checks"].items()},
+            images={str(key): str(one) for key, one in value.get("images", {}).items()},
             format=int(value["format"]),
         )
 
     def differences(self, other: Conditions) -> tuple[str, ...]:
         """Name what is unequal, for a person; empty when trials are comparable.
 
-        A check's version matters only where both sides ran that check, and a model only
-        where both sides asked one: an agent that never asks is judged by what it did.
+        A check's version matters only where both sides ran that check, an image only where both
+        sides know theirs, and a model only where both sides asked one: an agent that never asks
+        is judged by what it did.
         """
         found = [
             f"{name}: {mine or 'none'} against {theirs or 'none'}"
@@ -101,6 +106,11 @@ class Conditions:
             f"check {name}: version {self.checks[name]} against {other.checks[name]}"
             for name in sorted(self.checks.keys() & other.checks.keys())
             if self.checks[name] != other.checks[name]
+        ]
+        found += [
+            f"image of the {name}: {self.images[name]} against {other.images[name]}"
+            for name in sorted(self.images.keys() & other.images.keys())
+            if self.images[name] != other.images[name]
         ]
         return tuple(found)
 

@@ -108,6 +108,7 @@ def joint_conditions(many: list[Conditions]) -> Conditions:
         agent=", ".join(agents),
         models=tuple(sorted({model for one in many for model in one.models})),
         checks={name: _version(name, many) for one in many for name in one.checks},
+        images={name: _images(name, many) for one in many for name in one.images},
         format=max((one.format for one in many), default=1),
     )
 
@@ -116,6 +117,10 @@ def _version(name: str, many: list[Conditions]) -> int:
     # Zero is no check's version: a mixture equals nothing, so it is incomparable.
     versions = {one.checks[name] for one in many if name in one.checks}
     return versions.pop() if len(versions) == 1 else 0
+
+
+def _images(name: str, many: list[Conditions]) -> str:
+    return ", ".join(sorted({one.images[name] for one in many if name in one.images}))
 
 
 def _task_sample(task: str, trials: list[Trial]) -> TaskSample:

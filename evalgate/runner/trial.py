@@ -206,6 +206,7 @@ def _conclude(
             agent=bench.agent.version,
             models=work.witness.served_models,
             checks={spec.type: check.version for spec, check in bench.checks[task.id]},
+            images=bench.provider.images,
         ),
         evidence=evidence,
         patch=render_patch(task.workspace, work.claim),

@@ -27,6 +27,22 @@ _RIGHTS: Final = {FileMode.REGULAR: 0o644, FileMode.EXECUTABLE: 0o755}
 MAX_LIST: Final = (MAX_FILES + MAX_DIRECTORIES) * 4096
 
 
+def pack_tree(tree: Tree) -> bytes:
+    """Return a tar of a tree alone, the same bytes for the same tree.
+
+    Raises:
+        UsageError: an unsafe path, or a malformed link.
+    """
+    check_tree(tree, "an image", allow_git=False)
+    stream = io.BytesIO()
+    with tarfile.open(
+        fileobj=stream, mode="w", format=tarfile.GNU_FORMAT, errors="surrogateescape"
+    ) as tar:
+        for path in sorted(tree):
+            _add_file(tar, path, tree[path], 0o777)
+    return stream.getvalue()
+
+
 def pack(places: Sequence[str], trees: Mapping[str, Tree], *, sealed: Sequence[str]) -> bytes:
     """Return a tar of the places, each a directory with its tree in it.
 
@@ -48,11 +64,16 @@ def pack(places: Sequence[str], trees: Mapping[str, Tree], *, sealed: Sequence[s
                 file, name = tree.get(path), f"{place}/{path}".rstrip("/")
                 if file is None:
                     _add(tar, name, tarfile.DIRTYPE, 0o755 & mask)
-                elif file.mode is FileMode.SYMLINK:
-                    _add(tar, name, tarfile.SYMTYPE, 0o777, link=file.data)
                 else:
-                    _add(tar, name, tarfile.REGTYPE, _RIGHTS[file.mode] & mask, data=file.data)
+                    _add_file(tar, name, file, mask)
     return stream.getvalue()
+
+
+def _add_file(tar: tarfile.TarFile, name: str, file: File, mask: int) -> None:
+    if file.mode is FileMode.SYMLINK:
+        _add(tar, name, tarfile.SYMTYPE, 0o777, link=file.data)
+    else:
+        _add(tar, name, tarfile.REGTYPE, _RIGHTS[file.mode] & mask, data=file.data)
 
 
 def _add(

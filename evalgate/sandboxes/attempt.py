@@ -47,9 +47,11 @@ class Attempt:
     _socket: socket.socket | None = None
 
     @classmethod
-    def of(cls, stage: Stage) -> Attempt:
-        """Prepare what is sent for a stage."""
-        env = build_environment(stage, PLACES_INSIDE, path=_PATH, token=new_token())
+    def of(cls, stage: Stage, image_env: Mapping[str, str]) -> Attempt:
+        """Prepare what is sent for a stage; the image's variables are below all others."""
+        path = image_env.get("PATH") or _PATH
+        own = build_environment(stage, PLACES_INSIDE, path=path, token=new_token())
+        env = {**image_env, **own}
         trees: dict[str, Tree] = dict(stage.trees)
         places, argv = list(PLACES), list(stage.argv)
         if stage.reach is not None:

@@ -16,6 +16,7 @@ import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 
 from evalgate.protocols import Places, Promises, Stage, StageResult, StageStatus
 from evalgate.sandboxes.environment import (
@@ -70,6 +71,7 @@ class BwrapProvider:
     """Runs a stage in namespaces of its own."""
 
     name = "bwrap"
+    images: Mapping[str, str] = MappingProxyType({})
     promises = Promises(
         own_network=True,
         own_processes=True,

@@ -10,15 +10,18 @@ import contextlib
 import logging
 import os
 import threading
-from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Final
 
+from evalgate.core.files import Tree, subtree
+from evalgate.core.sandbox import SandboxSpec
+from evalgate.errors import NotAvailableError
 from evalgate.protocols import Places, Promises, Stage, StageResult, StageStatus
 from evalgate.sandboxes.attempt import PLACES_INSIDE, TOP, Attempt
 from evalgate.sandboxes.docker import OWNER, Engine, EngineError
-from evalgate.sandboxes.images import Image
+from evalgate.sandboxes.images import Built, Image, Named, Ready, standard_image
 from evalgate.sandboxes.room import Room, open_room
 from evalgate.sandboxes.seccomp import seccomp_profile
 
@@ -43,6 +46,33 @@ class Limits:
     file_size: int = 512 * _MB
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Containers:
+    """What containers are made of, and what they may use; ``own`` is a project's own image."""
+
+    image: Image = field(default_factory=standard_image)
+    limits: Limits = field(default_factory=Limits)
+    own: bool = False
+
+
+def containers_of(spec: SandboxSpec, harness: Tree) -> Containers:
+    """Return what a project asks for; ``harness`` are the files its Dockerfile is among."""
+    image: Image = standard_image()
+    if spec.image:
+        image = Named(spec.image)
+    elif spec.dockerfile:
+        context = subtree(harness, spec.context) if spec.context else harness
+        name = spec.dockerfile.removeprefix(spec.context)
+        image = Built(context, what=f"the image of {spec.dockerfile}", dockerfile=name)
+    limits = Limits(
+        memory=spec.memory_mb * _MB,
+        work=spec.work_mb * _MB,
+        cpus=spec.cpus,
+        processes=spec.processes,
+    )
+    return Containers(image=image, limits=limits, own=bool(spec.image or spec.dockerfile))
+
+
 class ContainerProvider:
     """Runs a stage in a container of its own."""
 
@@ -53,22 +83,37 @@ class ContainerProvider:
         limits_memory=True,
     )
 
-    def __init__(self, name: str, engine: Engine, image: Image, temp: Path | None = None) -> None:
+    def __init__(
+        self, name: str, engine: Engine, containers: Containers, temp: Path | None = None
+    ) -> None:
         """Use an engine under the name of a provider, and an image that has the programs."""
         self.name = name
         self._engine = engine
-        self._image = image
+        self._containers = containers
         self._temp = temp
-        self._limits = Limits()
 
     def unavailable(self) -> str | None:
         """Say why it can not be used here: the engine, or its image."""
-        return self._engine.unavailable() or self._image.unavailable(self._engine)
+        reason = self._engine.unavailable()
+        if reason is None:
+            try:
+                self._image()
+            except NotAvailableError as error:
+                return error.message if error.hint is None else f"{error.message} ({error.hint})"
+        return reason
 
     @property
     def image(self) -> str:
-        """The name of the image; it is built when it is not there."""
-        return self._image.ready(self._engine)
+        """The name of the image; it is made when it is not there."""
+        return self._image().name
+
+    @property
+    def images(self) -> Mapping[str, str]:
+        """What its image is for, and what names its content; it is made when it is not there."""
+        return {"sandbox": self._image().digest}
+
+    def _image(self) -> Ready:
+        return self._containers.image.ready(self._engine)
 
     @contextlib.contextmanager
     def open_sandbox(self) -> Iterator[ContainerSandbox]:
@@ -77,10 +122,10 @@ class ContainerProvider:
         The room holds no more than the name of the engine, so that a container whose owner was
         killed is found without asking any engine.
         """
-        image = self.image
+        image = self._image()
         with open_room(self._temp, engine=self._engine.address) as room:
             try:
-                yield ContainerSandbox(self._engine, image, room, self._limits)
+                yield ContainerSandbox(self._engine, image, room, self._containers.limits)
             finally:
                 try:
                     self._engine.remove(room.path.name)
@@ -92,7 +137,7 @@ class ContainerProvider:
 class ContainerSandbox:
     """One container for one stage."""
 
-    def __init__(self, engine: Engine, image: str, room: Room, limits: Limits) -> None:
+    def __init__(self, engine: Engine, image: Ready, room: Room, limits: Limits) -> None:
         self._engine = engine
         self._image = image
         self._room = room
@@ -109,18 +154,18 @@ class ContainerSandbox:
         A program that has begun and reaches out is not begun again: what it said was heard.
         """
         self._room.use(stage)
-        attempt = Attempt.of(stage)
+        attempt = Attempt.of(stage, self._image.env)
         result = self._attempt(attempt, stop)
         begun = attempt.started and stage.reach is not None
         if result.status is StageStatus.ENGINE and not begun and not stop.is_set():
-            result = self._attempt(Attempt.of(stage), stop)
+            result = self._attempt(Attempt.of(stage, self._image.env), stop)
         return result
 
     def _attempt(self, attempt: Attempt, stop: threading.Event) -> StageResult:
         name = self._room.path.name
         try:
             self._engine.remove(name)
-            self._engine.create(name, self._image, attempt.command, **self._settings())
+            self._engine.create(name, self._image.name, attempt.command, **self._settings())
             with self._engine.attached(name) as stream:
                 attempt.listen(stream)
                 try:
@@ -183,14 +228,14 @@ class ContainerSandbox:
         return str(place)
 
 
-def docker(temp: Path | None = None) -> ContainerProvider:
+def docker(temp: Path | None = None, containers: Containers | None = None) -> ContainerProvider:
     """Return the provider of the Docker engine that the environment names."""
-    return ContainerProvider("docker", Engine(), Image(), temp)
+    return ContainerProvider("docker", Engine(), containers or Containers(), temp)
 
 
-def podman(temp: Path | None = None) -> ContainerProvider:
+def podman(temp: Path | None = None, containers: Containers | None = None) -> ContainerProvider:
     """Return the provider of podman's service: that of this user, or the system's."""
-    return ContainerProvider("podman", _podman_engine(), Image(), temp)
+    return ContainerProvider("podman", _podman_engine(), containers or Containers(), temp)
 
 
 def engines() -> tuple[Engine, ...]:

@@ -6,6 +6,8 @@ https://docs.docker.com/engine/api/ (1.41). Nothing is imported before an engine
 from __future__ import annotations
 
 import contextlib
+import hashlib
+import io
 import os
 import socket
 from collections.abc import Iterator, Mapping, Sequence
@@ -38,6 +40,19 @@ class Ended:
     out_of_memory: bool
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ImageFacts:
+    """What an engine knows of an image; ``content`` is twelve hex of its layers and settings.
+
+    Unlike its id, the content is the same wherever and whenever the image was imported or pulled.
+    """
+
+    labels: Mapping[str, str]
+    env: Mapping[str, str]
+    workdir: str
+    content: str
+
+
 class Engine:
     """One engine at one address, asked by several threads."""
 
@@ -63,29 +78,53 @@ class Engine:
             components = self._api.version().get("Components") or ()
         return any("podman" in str(one.get("Name", "")).lower() for one in components)
 
-    def labels(self, image: str) -> Mapping[str, str] | None:
-        """Return the labels of an image, None when it is not there."""
+    def image(self, name: str) -> ImageFacts | None:
+        """Return what is known of an image, None when it is not there."""
         from docker.errors import ImageNotFound  # noqa: PLC0415
 
         with _told():
             try:
-                found: Mapping[str, Any] = self._api.inspect_image(image)  # type: ignore[no-untyped-call]
+                found: Mapping[str, Any] = self._api.inspect_image(name)  # type: ignore[no-untyped-call]
             except ImageNotFound:
                 return None
-        return found["Config"].get("Labels") or {}
+        settings = found["Config"] or {}
+        env, workdir = settings.get("Env") or [], settings.get("WorkingDir") or ""
+        said = repr((found["RootFS"].get("Layers"), env, workdir))
+        return ImageFacts(
+            labels=settings.get("Labels") or {},
+            env=dict(word.split("=", 1) for word in env if "=" in word),
+            workdir=workdir,
+            content=hashlib.sha256(said.encode()).hexdigest()[:12],
+        )
+
+    def pull(self, name: str) -> None:
+        """Fetch an image from its registry."""
+        repository, _, tag = name.partition("@" if "@" in name else ":")
+        if "/" in tag:  # the port of a registry
+            repository, tag = name, ""
+        with _told():
+            self._api.pull(repository, tag=tag or "latest")
 
     def build(
-        self, context: Path, *, tag: str, args: Mapping[str, str], labels: Mapping[str, str]
+        self,
+        context: bytes,
+        *,
+        what: str,
+        tag: str,
+        dockerfile: str,
+        args: Mapping[str, str],
+        labels: Mapping[str, str],
     ) -> None:
-        """Build an image by the classic builder.
+        """Build an image by the classic builder from a tar of its context.
 
         Raises:
-            NotAvailableError: it can not be built; the last words of the build say why.
+            NotAvailableError: ``what`` can not be built; the last words of the build say why.
         """
-        said: list[str] = []
         with _told():
             lines = self._api.build(
-                path=str(context),
+                fileobj=io.BytesIO(context),
+                custom_context=True,
+                dockerfile=dockerfile,
                 tag=tag,
                 buildargs=dict(args),
                 labels=dict(labels),
@@ -93,14 +132,19 @@ class Engine:
                 forcerm=True,
                 decode=True,
             )
-            for line in lines:
-                said.append(str(line.get("stream", "")))
-                if "error" in line:
-                    words = "".join(said).strip().splitlines()[-3:]
-                    raise NotAvailableError(
-                        f"the image of {context} can not be built: {line['error']}",
-                        hint="; ".join(words),
-                    )
+            # To its end also after an error: a stream that is left open is never closed.
+            told = [(str(line.get("stream", "")), str(line.get("error", ""))) for line in lines]
+        error = "".join(words for _, words in told).strip()
+        if error:
+            said = "".join(words for words, _ in told).strip().splitlines()[-3:]
+            raise NotAvailableError(f"{what} can not be built: {error}", hint="; ".join(said))
+
+    def commit(self, name: str, *, tag: str, labels: Mapping[str, str]) -> None:
+        """Make an image of what a container that has ended left in its own files."""
+        repository, _, version = tag.rpartition(":")
+        said = " ".join(f"{key}={value}" for key, value in labels.items())
+        with _told():
+            self._api.commit(name, repository=repository, tag=version, changes=f"LABEL {said}")
 
     def create(self, name: str, image: str, command: Sequence[str], **settings: Any) -> None:
         """Make a container; ``settings`` are those of the API's host configuration."""

@@ -1,83 +1,202 @@
-"""The image of a trial: named by the configuration, or built from what lies beside this file."""
+"""Images, each named by a digest of what it is made of: they are made when that has changed."""
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import logging
 import os
 import threading
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Final
+from functools import cache
+from importlib.resources import files
+from typing import Final, Protocol
 
+from evalgate.core.files import File, Tree, tree_digest
 from evalgate.errors import NotAvailableError
+from evalgate.sandboxes import image as own_image
+from evalgate.sandboxes.archive import pack_tree
 from evalgate.sandboxes.docker import Engine, EngineError
+from evalgate.sandboxes.dockerfiles import bases_of
 
-#: Names another base for the image, where no registry has the usual one.
+#: Names another base for images that leave it open, where no registry has the usual one.
 BASE_VARIABLE: Final = "EVALGATE_BASE_IMAGE"
 
+#: The label that tells of an image what it was made of.
+INPUTS: Final = "evalgate.inputs"
+
 _BASE: Final = "python:3.12-slim"
-_INPUTS: Final = "evalgate.inputs"
-_FOLDER: Final = Path(__file__).parent / "image"
 
 _log = logging.getLogger(__name__)
 
 
-@dataclass(slots=True)
-class Image:
-    """An image that is there, or is made when its inputs have changed.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ready:
+    """An image that is there: its name, twelve hex that say what it is, and its variables."""
 
-    ``named`` is used as it is; otherwise the Dockerfile in ``folder`` is built on the base.
-    """
+    name: str
+    digest: str
+    env: Mapping[str, str] = field(default_factory=dict)
+    workdir: str = ""
 
-    named: str = ""
-    folder: Path = _FOLDER
-    _ready: str = ""
-    _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def unavailable(self, engine: Engine) -> str | None:
-        """Say why no container can be made of it; it is built when it is not there."""
-        try:
-            self.ready(engine)
-        except NotAvailableError as error:
-            return error.message
-        return None
+class Image(Protocol):
+    """An image that is there or can be made."""
 
-    def ready(self, engine: Engine) -> str:
-        """Return the image's name, once it is there.
+    def ready(self, engine: Engine) -> Ready:
+        """Return it once it is there.
 
         Raises:
-            NotAvailableError: it is not there and can not be built.
+            NotAvailableError: it is not there and can not be made.
         """
+        ...
+
+
+class Once:
+    """What is made by whoever needs it first; others wait for it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._ready: Ready | None = None
+
+    def get(self, make: Callable[[], Ready]) -> Ready:
+        """Return what was made, or make it."""
         with self._lock:
-            if not self._ready:
-                try:
-                    self._ready = self._found(engine) if self.named else self._built(engine)
-                except EngineError as error:
-                    message = f"the engine at {engine.address} fails: {error}"
-                    raise NotAvailableError(message) from error
+            if self._ready is None:
+                self._ready = make()
             return self._ready
 
-    def _found(self, engine: Engine) -> str:
-        if engine.labels(self.named) is None:
-            raise NotAvailableError(
-                f"the image {self.named} is not there",
-                hint=f"docker pull {self.named}, or leave sandbox.image out",
-            )
-        return self.named
 
-    def _built(self, engine: Engine) -> str:
+@dataclass(slots=True)
+class Named:
+    """An image that is used as it is."""
+
+    name: str
+
+    def ready(self, engine: Engine) -> Ready:
+        """Return it; one that is not there is fetched from its registry."""
+        with told(engine):
+            return _there(engine, self.name, hint="name one that is, or build it from a Dockerfile")
+
+
+@dataclass(slots=True)
+class Built:
+    """An image built from a Dockerfile among some files, its context."""
+
+    context: Tree
+    what: str
+    dockerfile: str = "Dockerfile"
+    family: str = "evalgate-sandbox"
+    _made: Once = field(default_factory=Once)
+
+    def ready(self, engine: Engine) -> Ready:
+        """Return it; it is built, and that is said, when its context or its base has changed."""
+        return self._made.get(lambda: self._ready(engine))
+
+    def _ready(self, engine: Engine) -> Ready:
         base = os.environ.get(BASE_VARIABLE, "") or _BASE
-        digest = self._digest(base, engine.labels(base))
-        tag = f"evalgate-sandbox:{digest}"
-        found = engine.labels(tag)
-        if found is None or found.get(_INPUTS) != digest:
-            _log.warning("building the image %s on %s", tag, base)
-            engine.build(self.folder, tag=tag, args={"BASE_IMAGE": base}, labels={_INPUTS: digest})
-        return tag
+        args = {"BASE_IMAGE": base}
+        text = self.context[self.dockerfile].data.decode("utf-8", "replace")
+        said = [tree_digest(self.context, domain="evalgate-image/1"), self.dockerfile]
+        with told(engine):
+            said += [
+                _there(engine, name, hint=f"{BASE_VARIABLE} names another base").digest
+                for name in bases_of(text, args)
+            ]
+            return made(
+                engine,
+                self.family,
+                said,
+                lambda tag, labels: engine.build(
+                    pack_tree(self.context),
+                    what=self.what,
+                    tag=tag,
+                    dockerfile=self.dockerfile,
+                    args=args if "BASE_IMAGE" in text else {},
+                    labels=labels,
+                ),
+            )
 
-    def _digest(self, base: str, labels: object) -> str:
-        """Return 12 hex that name the Dockerfile and the base it stands on."""
-        said = hashlib.sha256(f"1\0{base}\0{labels}\0".encode())
-        said.update((self.folder / "Dockerfile").read_bytes())
-        return said.hexdigest()[:12]
+
+@dataclass(slots=True)
+class Derived:
+    """An image with one more layer, which a shell script makes as root."""
+
+    on: Image
+    script: Callable[[Ready], str]
+    what: str
+    _made: Once = field(default_factory=Once)
+
+    def ready(self, engine: Engine) -> Ready:
+        """Return it; it is built, and that is said, when what it stands on has changed."""
+        return self._made.get(lambda: self._ready(engine))
+
+    def _ready(self, engine: Engine) -> Ready:
+        below = self.on.ready(engine)
+        script = self.script(below)
+        steps = "USER root\nCOPY layer /tmp/evalgate-layer\nRUN sh -e /tmp/evalgate-layer\n"
+        context = {
+            "Dockerfile": File(data=f"FROM {below.name}\n{steps}USER 1000:1000\n".encode()),
+            "layer": File(data=script.encode()),
+        }
+        with told(engine):
+            return made(
+                engine,
+                "evalgate-task",
+                [below.digest, steps, script],
+                lambda tag, labels: engine.build(
+                    pack_tree(context),
+                    what=self.what,
+                    tag=tag,
+                    dockerfile="Dockerfile",
+                    args={},
+                    labels=labels,
+                ),
+            )
+
+
+def made(
+    engine: Engine, family: str, inputs: list[str], make: Callable[[str, Mapping[str, str]], None]
+) -> Ready:
+    """Return the image of these inputs; under tag and labels it is made once."""
+    digest = hashlib.sha256("\0".join(inputs).encode()).hexdigest()[:12]
+    tag = f"{family}:{digest}"
+    found = engine.image(tag)
+    if found is None or found.labels.get(INPUTS) != digest:
+        _log.warning("making the image %s", tag)
+        make(tag, {INPUTS: digest})
+        found = engine.image(tag)
+    if found is None:
+        raise NotAvailableError(f"the image {tag} was made and is gone", hint="make it again")
+    return Ready(name=tag, digest=digest, env=found.env, workdir=found.workdir)
+
+
+@contextlib.contextmanager
+def told(engine: Engine) -> Iterator[None]:
+    """Say of an engine that fails which one it is."""
+    try:
+        yield
+    except EngineError as error:
+        raise NotAvailableError(f"the engine at {engine.address} fails: {error}") from error
+
+
+def _there(engine: Engine, name: str, *, hint: str) -> Ready:
+    found = engine.image(name)
+    if found is None:
+        try:
+            engine.pull(name)
+        except EngineError as error:
+            message = f"the image {name} is not there and can not be fetched: {error}"
+            raise NotAvailableError(message, hint=hint) from error
+        found = engine.image(name)
+    if found is None:
+        raise NotAvailableError(f"the image {name} is not there", hint=hint)
+    return Ready(name=name, digest=found.content, env=found.env, workdir=found.workdir)
+
+
+@cache
+def standard_image() -> Built:
+    """Return the image that comes along."""
+    text = (files(own_image) / "Dockerfile").read_bytes()
+    return Built({"Dockerfile": File(data=text)}, what="the image of sandboxes")

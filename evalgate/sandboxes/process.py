@@ -6,8 +6,9 @@ import contextlib
 import os
 import shutil
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from evalgate.protocols import Places, Promises, Stage, StageResult, StageStatus
 from evalgate.sandboxes.environment import build_environment, new_token, search_path
@@ -20,6 +21,7 @@ class ProcessProvider:
     """Runs a stage as the user that runs evalgate, with that user's files and network."""
 
     name = "process"
+    images: Mapping[str, str] = MappingProxyType({})
     promises = Promises(
         own_network=False,
         own_processes=False,

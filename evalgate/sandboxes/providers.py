@@ -7,12 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from evalgate.errors import NotAvailableError, UsageError
 from evalgate.protocols import SandboxProvider
 from evalgate.sandboxes.bwrap import BwrapProvider
-from evalgate.sandboxes.container import docker, podman
+from evalgate.sandboxes.container import Containers, docker, podman
 from evalgate.sandboxes.process import ProcessProvider
 
+#: Those that make containers, of what the configuration says.
+ENGINES: Mapping[str, Callable[..., SandboxProvider]] = {"docker": docker, "podman": podman}
+
 PROVIDERS: Mapping[str, Callable[[], SandboxProvider]] = {
-    "docker": docker,
-    "podman": podman,
+    **ENGINES,
     "bwrap": BwrapProvider,
     "process": ProcessProvider,
 }
@@ -23,24 +25,32 @@ AUTO = ("docker", "podman", "bwrap")
 _LAST = "process"
 
 
-def resolve(name: str, *, isolated: bool = False, recorded: Sequence[str] = ()) -> SandboxProvider:
+def resolve(
+    name: str,
+    *,
+    isolated: bool = False,
+    recorded: Sequence[str] = (),
+    containers: Containers | None = None,
+) -> SandboxProvider:
     """Return the provider of that name, or with ``auto`` the strongest that can be used.
 
     With ``auto`` those that recordings were made in are tried first: another may have other
-    programs. When trials must be ``isolated``, ``auto`` takes no plain process.
+    programs. Containers are made of ``containers``. When trials must be ``isolated``, ``auto``
+    takes no plain process, and, where the project has an image of its own, engines alone.
 
     Raises:
         UsageError: there is no such provider.
         NotAvailableError: the named one, or with ``auto`` every one, can not be used here.
     """
     if name == "auto":
-        return _strongest([one for one in recorded if one in PROVIDERS], isolated=isolated)
+        named = [one for one in recorded if one in PROVIDERS]
+        return _strongest(named, isolated=isolated, containers=containers)
     if name not in PROVIDERS:
         raise UsageError(
             f"there is no sandbox named {name!r}",
             hint=f"sandbox.use is one of: auto, {', '.join(sorted(PROVIDERS))}",
         )
-    provider = PROVIDERS[name]()
+    provider = _made(name, containers)
     reason = provider.unavailable()
     if reason is not None:
         raise NotAvailableError(
@@ -51,11 +61,19 @@ def resolve(name: str, *, isolated: bool = False, recorded: Sequence[str] = ()) 
     return provider
 
 
-def _strongest(recorded: Sequence[str], *, isolated: bool) -> SandboxProvider:
-    order = [*recorded, *AUTO, *(() if isolated else (_LAST,))]
+def _made(name: str, containers: Containers | None) -> SandboxProvider:
+    return ENGINES[name](containers=containers) if name in ENGINES else PROVIDERS[name]()
+
+
+def _strongest(
+    recorded: Sequence[str], *, isolated: bool, containers: Containers | None
+) -> SandboxProvider:
+    # A project that names an image wants its programs, not those of the host.
+    strong = [name for name in AUTO if name in ENGINES or not (containers and containers.own)]
+    order = [*recorded, *(strong if isolated else (*AUTO, _LAST))]
     reasons = []
     for name in dict.fromkeys(order):
-        provider = PROVIDERS[name]()
+        provider = _made(name, containers)
         reason = provider.unavailable()
         if reason is None:
             return provider

@@ -16,7 +16,13 @@ _WORDS = {"p": Outcome.PASSED, "f": Outcome.FAILED, "e": Outcome.ERRORED}
 @pytest.fixture(scope="session")
 def conditions() -> Conditions:
     """What every sample is measured under unless a test says otherwise."""
-    return Conditions(sandbox="process", agent="", models=("m-1",), checks={"file_exists": 1})
+    return Conditions(
+        sandbox="process",
+        agent="",
+        models=("m-1",),
+        checks={"file_exists": 1},
+        images={"sandbox": "a"},
+    )
 
 
 @pytest.fixture(scope="session")

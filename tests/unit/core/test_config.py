@@ -70,7 +70,7 @@ def load(text: str, name: str = "evalgate.toml") -> Config:
 def test_a_small_configuration_gets_the_defaults() -> None:
     """Five trials, tasks/*, the strongest sandbox, no budget, a hook that warns."""
     config = load(SMALL)
-    assert (config.suite, config.trials, config.sandbox) == (("tasks/*",), 5, "auto")
+    assert (config.suite, config.trials, config.sandbox.use) == (("tasks/*",), 5, "auto")
     assert (config.budget.usd, config.hook_on_stale, config.template) == (None, "warn", "")
     assert config.harness.parts == {"prompt": ("prompts/**",)}
     assert config.models["main"].price is None
@@ -80,7 +80,7 @@ def test_a_small_configuration_gets_the_defaults() -> None:
 def test_every_key_is_read() -> None:
     """What is written is what the rest of the program sees."""
     config = load(WHOLE)
-    assert (config.suite, config.trials, config.sandbox) == (("evals/*",), 7, "process")
+    assert (config.suite, config.trials, config.sandbox.use) == (("evals/*",), 7, "process")
     assert (config.budget.usd, config.hook_on_stale) == (10.0, "block")
     assert config.template == "page.md.j2"
     assert config.harness.overlay == {"CLAUDE.md": "CLAUDE.md"}

@@ -54,6 +54,7 @@ def test_canonical_json_has_one_form() -> None:
         ({"agent": "2.0"}, "agent: none against 2.0"),
         ({"models": ("m-1", "m-2")}, "models served: m-1 against m-1, m-2"),
         ({"format": 2}, "format: 1 against 2"),
+        ({"images": {"sandbox": "b"}}, "image of the sandbox: a against b"),
         ({"checks": {"file_exists": 2}}, "check file_exists: version 1 against 2"),
     ],
 )

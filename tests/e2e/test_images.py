@@ -1,0 +1,99 @@
+"""Images that a project or a task asks for, end to end in real containers."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from typing import Any
+
+import pytest
+
+from evalgate.sandboxes.container import docker
+from evalgate.sandboxes.docker import Engine
+
+DOCKERFILE = """ARG BASE_IMAGE=python:3.12-slim
+FROM ${BASE_IMAGE}
+COPY tool /usr/local/bin/tool
+ENV TOOL_HOME=/opt/tool
+"""
+OWN = '[harness.parts]\nsandbox = ["sandbox/**"]\n'
+
+
+@pytest.fixture
+def engine() -> dict[str, str]:
+    """Return the variables that lead a command to the engine at hand."""
+    reason = docker().unavailable()
+    if reason is not None:
+        assert "EVALGATE_ENGINE" not in os.environ, reason
+        pytest.skip(reason)
+    base = os.environ.get("EVALGATE_BASE_IMAGE", "")
+    return {"DOCKER_HOST": Engine().address, **({"EVALGATE_BASE_IMAGE": base} if base else {})}
+
+
+@pytest.fixture
+def boxed(repo):
+    """A project whose image holds a tool of its own, and whose one task is graded by it."""
+    text = (repo.path / "evalgate.toml").read_text()
+    text = text.replace("[harness.parts]\n", OWN)
+    text += '[sandbox]\nuse = "docker"\ndockerfile = "sandbox/Dockerfile"\nmemory_mb = 300\n'
+    repo.write("evalgate.toml", text)
+    repo.write("sandbox/Dockerfile", DOCKERFILE)
+    repo.write("sandbox/tool", '#!/bin/sh\necho "first $TOOL_HOME"\n')
+    (repo.path / "sandbox/tool").chmod(0o755)
+    repo.git("rm", "-rq", "tasks/triple")
+    repo.write("tasks/double/tests/test.sh", '#!/bin/sh\n[ "$(tool)" = "first /opt/tool" ]\n')
+    toml = (repo.path / "tasks/double/task.toml").read_text()
+    toml = toml.replace('expected_tests = ["test_double.T.test_it"]\n', "")
+    repo.write("tasks/double/task.toml", toml)
+    repo.commit("An image of our own")
+    return repo
+
+
+def trials(repo) -> list[dict[str, Any]]:
+    """Return the trials of the newest run."""
+    runs = sorted((repo.path / ".evalgate" / "runs").iterdir(), key=lambda one: one.stat().st_mtime)
+    return [json.loads(line) for line in (runs[-1] / "trials.jsonl").read_text().splitlines()]
+
+
+def test_the_image_of_a_project_comes_from_its_commit(boxed, scripted, evalgate, engine) -> None:
+    """Another work tree does not change it, and what it is made of stands with each trial."""
+    env = {**engine, "SCRIPTED_URL": scripted.url}
+    boxed.write("sandbox/tool", "#!/bin/sh\necho second\n")
+    done = evalgate("run", "-k", "1", "--rev", "HEAD", cwd=boxed.path, env=env)
+    assert done.returncode == 0, done.stderr
+    assert "making the image evalgate-sandbox:" in done.stderr
+    (committed,) = trials(boxed)
+    assert committed["outcome"] == "passed", committed["reason"]
+    done = evalgate("run", "-k", "1", cwd=boxed.path, env=env)
+    assert done.returncode == 0, done.stderr
+    (edited,) = trials(boxed)
+    assert edited["outcome"] == "failed"
+    one, other = (trial["conditions"]["images"]["sandbox"] for trial in (committed, edited))
+    assert one != other
+    for digest in (one, other):
+        subprocess.run(["docker", "rmi", f"evalgate-sandbox:{digest}"], check=False)
+
+
+@pytest.mark.parametrize("kept", ['sandbox = ["sandbox/tool"]', 'sandbox = ["sandbox/Dockerfile"]'])
+def test_what_an_image_is_made_of_must_be_a_part(boxed, evalgate, kept: str) -> None:
+    """Or it would change and no fingerprint with it; the glob to add is told."""
+    text = (boxed.path / "evalgate.toml").read_text()
+    boxed.write("evalgate.toml", text.replace('sandbox = ["sandbox/**"]', kept))
+    done = evalgate("run", "--dry-run", cwd=boxed.path)
+    assert done.returncode == 2, done.stderr
+    assert "is in no part" in done.stderr
+    assert 'sandbox = ["sandbox/**"]' in done.stderr
+
+
+def test_a_broken_image_is_no_reason_to_take_another_sandbox(
+    boxed, scripted, evalgate, engine
+) -> None:
+    """What is measured anew needs the project's own programs."""
+    text = (boxed.path / "evalgate.toml").read_text().replace('use = "docker"', 'use = "auto"')
+    boxed.write("evalgate.toml", text)
+    boxed.write("sandbox/Dockerfile", f"{DOCKERFILE}RUN no-such-program\n")
+    done = evalgate("run", cwd=boxed.path, env={**engine, "SCRIPTED_URL": scripted.url})
+    assert done.returncode == 9, done.stderr
+    assert "the image of sandbox/Dockerfile can not be built" in done.stderr
+    assert "no-such-program" in done.stderr

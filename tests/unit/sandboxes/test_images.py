@@ -1,0 +1,78 @@
+"""Images of a real engine: made once for the same inputs, anew for others."""
+
+from __future__ import annotations
+
+import logging
+import os
+
+import pytest
+
+from evalgate.core.files import File
+from evalgate.core.sandbox import SandboxSpec
+from evalgate.errors import NotAvailableError
+from evalgate.sandboxes.container import containers_of, docker
+from evalgate.sandboxes.docker import Engine
+from evalgate.sandboxes.images import Built, Named, standard_image
+
+
+@pytest.fixture
+def engine() -> Engine:
+    """Return the engine at hand."""
+    reason = docker().unavailable()
+    if reason is not None:
+        assert "EVALGATE_ENGINE" not in os.environ, reason
+        pytest.skip(reason)
+    return Engine()
+
+
+def context(said: str, step: str = "true") -> dict[str, File]:
+    text = f"ARG BASE_IMAGE=none\nFROM ${{BASE_IMAGE}}\nCOPY said /said\nRUN {step}\nENV SAID=env\n"
+    return {"Dockerfile": File(data=text.encode()), "said": File(data=said.encode())}
+
+
+def test_an_image_is_made_when_its_inputs_have_changed(engine, caplog) -> None:
+    """And that is said; the same inputs name the same image in another process as well."""
+    word = os.urandom(8).hex()
+    with caplog.at_level(logging.WARNING):
+        one = Built(context(word), what="it").ready(engine)
+        assert f"making the image {one.name}" in caplog.text
+        caplog.clear()
+        assert Built(context(word), what="it").ready(engine) == one
+        assert caplog.text == ""
+        other = Built(context(f"{word}!"), what="it").ready(engine)
+    assert other.digest != one.digest
+    assert one.env["SAID"] == "env"
+    for made in (one, other):
+        engine._api.remove_image(made.name)
+
+
+def test_a_copy_under_another_name_has_the_same_content(engine) -> None:
+    """What a trial ran in is named by what is in it, not by its tag."""
+    standard = standard_image().ready(engine)
+    engine._api.tag(standard.name, "evalgate-test", "copy")
+    found = [Named(name).ready(engine) for name in (standard.name, "evalgate-test:copy")]
+    assert found[0].digest == found[1].digest
+    engine._api.remove_image("evalgate-test:copy")
+
+
+def test_a_build_that_fails_says_what_and_why(engine) -> None:
+    """The builder's words are the hint."""
+    with pytest.raises(NotAvailableError, match="the image of d can not be built") as caught:
+        Built(context("x", "echo no luck && exit 3"), what="the image of d").ready(engine)
+    assert "no luck" in str(caught.value.hint)
+    assert "returned a non-zero code: 3" in caught.value.message
+
+
+def test_what_only_buildkit_knows_is_told(engine) -> None:
+    """The classic builder refuses it by name."""
+    step = "--mount=type=cache,target=/x true"
+    with pytest.raises(NotAvailableError, match="BuildKit"):
+        Built(context("x", step), what="the image of d").ready(engine)
+
+
+def test_an_image_that_is_nowhere_is_named(engine) -> None:
+    """Neither here nor in a registry."""
+    provider = docker(None, containers_of(SandboxSpec(image="localhost:9/no-such:1"), {}))
+    reason = provider.unavailable()
+    assert reason is not None
+    assert "the image localhost:9/no-such:1 is not there and can not be fetched" in reason

@@ -4,14 +4,34 @@ from __future__ import annotations
 
 import contextlib
 import json
+import os
 import socket
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from evalgate.errors import NotAvailableError, UsageError
 
 #: The variable that tells an agent where its sandbox is reached.
 SANDBOX: Final = "EVALGATE_SANDBOX"
+
+
+#: No address of a unix socket is longer.
+_LONGEST: Final = 107
+
+
+@contextlib.contextmanager
+def addressed(path: str) -> Iterator[str]:
+    """Give a path as an address of a socket: a longer one by way of its open directory."""
+    place = Path(path)
+    if len(os.fsencode(path)) <= _LONGEST:
+        yield path
+        return
+    folder = os.open(place.parent, os.O_PATH | os.O_DIRECTORY)
+    try:
+        yield f"/proc/self/fd/{folder}/{place.name}"
+    finally:
+        os.close(folder)
 
 
 class Client:
@@ -48,7 +68,8 @@ class Client:
         """
         try:
             with contextlib.closing(socket.socket(socket.AF_UNIX)) as connection:
-                connection.connect(self._path)
+                with addressed(self._path) as address:
+                    connection.connect(address)
                 connection.sendall(json.dumps(request).encode() + b"\n")
                 with connection.makefile("rb") as stream:
                     line = stream.readline()

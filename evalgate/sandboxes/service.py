@@ -24,8 +24,8 @@ from typing import Any, Final
 
 from evalgate.core.files import File
 from evalgate.core.sandboxcall import SandboxCall
-from evalgate.errors import NotAvailableError
 from evalgate.sandboxes import inside
+from evalgate.sandboxes.client import addressed
 from evalgate.sandboxes.toolrequest import LONGEST, RequestError, ToolRequest, parse_request
 
 PROGRAM: Final = "service.py"
@@ -33,8 +33,6 @@ PROGRAM: Final = "service.py"
 WORD: Final = "EVALGATE_SERVICE"
 
 _GREETING: Final = 5.0
-#: A unix socket's path is no longer.
-_LONGEST_PATH: Final = 107
 #: Milliseconds after which is looked again whether an answer is waited for.
 _LOOK: Final = 50
 _GONE: Final = "the sandbox has ended"
@@ -55,20 +53,13 @@ def service_program() -> dict[str, File]:
 
 @contextlib.contextmanager
 def open_service(path: Path) -> Iterator[ToolService]:
-    """Listen for the program inside at a port, and for the agent at a unix socket at ``path``.
-
-    Raises:
-        NotAvailableError: the path is too long for a socket.
-    """
-    if len(bytes(path)) > _LONGEST_PATH:
-        raise NotAvailableError(
-            f"{path} is too long a path for a socket", hint="TMPDIR names a shorter directory"
-        )
+    """Listen for the program inside at a port, and for the agent at a unix socket at ``path``."""
     with (
         socket.create_server(("127.0.0.1", 0)) as door,
         socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as desk,
     ):
-        desk.bind(str(path))
+        with addressed(str(path)) as address:
+            desk.bind(address)
         desk.listen(64)
         service = ToolService(door, desk)
         try:

@@ -23,6 +23,7 @@ from evalgate.core.task import Task, suite_digest
 from evalgate.core.trial import Evidence, Outcome, Trial
 from evalgate.core.tripwires import Tripwire
 from evalgate.errors import ExitCode
+from evalgate.gateway.limits.spending import Spending
 from evalgate.gateway.limits.top_up import TopUp
 from evalgate.gateway.preflight import preflight
 from evalgate.runner.bench import Bench
@@ -198,11 +199,15 @@ def _under(bench: Bench, request: Request, run: RunFolder) -> Bench:
         missing.used_before(sum(trial.topped_up for trial in run.trials))
     return replace(
         bench,
-        spending=spent_before(run, request.budget) if request.kind.asks_model else None,
+        spending=_spending(request, run) if request.kind.asks_model else None,
         faults=request.faults,
         missing=missing,
         pace=request.pace,
     )
+
+
+def _spending(request: Request, run: RunFolder) -> Spending:
+    return spent_before(run, request.budget, request.jobs, request.harness.config)
 
 
 def not_reproduced(jobs: Sequence[Job], trials: Sequence[Trial]) -> list[str]:

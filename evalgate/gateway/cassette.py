@@ -100,6 +100,12 @@ class ReplayTape:
         counts = self._cassette.play_counts
         return frozenset(index for index, count in counts.items() if count)
 
+    def left(self, first: int) -> list[Exchange]:
+        """Return what was not played of the exchanges from the place ``first`` on."""
+        played = self.played
+        pairs = enumerate(self.exchanges[first:], first)
+        return [one for place, one in pairs if place not in played]
+
     @property
     def unused(self) -> int:
         """How many recorded exchanges were not played."""

@@ -154,17 +154,21 @@ class Route:
     def store(self, slot: int, exchange: Exchange, *, bill: Bill) -> None:
         """Keep an exchange that has ended, in the place of what was kept of it before."""
         self._seen[slot] = exchange
-        self.count(slot, exchange, bill=bill)
+        self.count(slot, exchange, bill=bill, written=self._journal is not None)
         if self._journal is not None:
             self._journal.append(slot, exchange)
             if self._journal.trouble is not None:
                 self.give_up(self._journal.trouble)
 
-    def count(self, slot: int, exchange: Exchange, *, bill: Bill) -> None:
-        """Count what an exchange has used, also when the agent never got it."""
+    def count(self, slot: int, exchange: Exchange, *, bill: Bill, written: bool = False) -> None:
+        """Count what an exchange has used, also when the agent never got it.
+
+        ``written`` tells that the journal keeps it.
+        """
         self.meter.release(slot)
         if self._counts and bill.paid:
-            self.meter.count(slot, exchange, read_reply(exchange), bill=bill)
+            reply = read_reply(exchange)
+            self.meter.count(slot, exchange, reply, bill=bill, written=written)
 
     def give_up(self, error: EvalgateError) -> None:
         """Let no further request in: a person has to mend something first."""

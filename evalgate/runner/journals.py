@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from evalgate.core.exchange import Exchange
 from evalgate.core.scrubs import Scrub
 from evalgate.gateway.cassette import CassetteFile
 from evalgate.gateway.format.journal import load_journal
@@ -25,12 +27,13 @@ class Kept:
     """The journal a trial writes, and what an earlier attempt at it had recorded, if anything.
 
     ``old`` holds that; it stays until the trial is on disk: the new attempt may be killed as
-    well.
+    well. ``dropped`` is what another attempt had asked beyond it: nobody plays that any more.
     """
 
     journal: Path
     old: Path
     tape: CassetteFile | None = None
+    dropped: tuple[Exchange, ...] = ()
 
     def remove(self) -> None:
         """Remove both journals: the trial is on disk."""
@@ -49,11 +52,26 @@ def take_up(run: RunFolder, task: str, n: int) -> Kept:
     first, second = _usable(old), _usable(journal)
     if len(second.exchanges) > len(first.exchanges):
         journal.replace(old)
-        first = second
+        first, second = second, first
     if not first.exchanges:
         old.unlink(missing_ok=True)
         return Kept(journal=journal, old=old)
-    return Kept(journal=journal, old=old, tape=first)
+    dropped = tuple(_beyond(first.exchanges, second.exchanges))
+    return Kept(journal=journal, old=old, tape=first, dropped=dropped)
+
+
+def paid_for(
+    run: RunFolder, task: str, n: int, *, recorded: CassetteFile | None, scrubs: tuple[Scrub, ...]
+) -> list[Exchange]:
+    """Return what earlier attempts at a trial had asked of the model, beyond its recording.
+
+    Each once, as their journals tell. UsageError naming a journal that was damaged.
+    """
+    cassette = cassette_path(run, task, n)
+    first, second = (_usable(cassette.with_suffix(one)).exchanges for one in (_OLD, _NEW))
+    known = () if recorded is None else _known(recorded, scrubs)
+    asked = _beyond(known, first)
+    return [*asked, *_beyond((*known, *asked), second)]
 
 
 def remove_journals(run: RunFolder) -> None:
@@ -65,7 +83,7 @@ def remove_journals(run: RunFolder) -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topped:
-    """A recording with what an earlier attempt had asked beyond it: ``asked`` exchanges."""
+    """A recording with what an earlier attempt had asked beyond it: the last ``asked`` ones."""
 
     tape: CassetteFile
     asked: int
@@ -79,15 +97,25 @@ def topped(recorded: CassetteFile, kept: CassetteFile | None, scrubs: tuple[Scru
     if kept is None:
         return Topped(tape=recorded, asked=0)
     old, new = recorded_places(recorded.header), recorded_places(kept.header)
-    known = rescrubbed(recorded.exchanges, recorded_rules(recorded.header), scrubs)
-    played = Counter(one.key for one in known if answered(one))
-    asked = []
-    for one in kept.exchanges:
-        if not played[one.key]:
-            asked.append(one)
-        played[one.key] -= played[one.key] > 0
+    known = _known(recorded, scrubs)
+    asked = _beyond(known, kept.exchanges)
     moved = (replace(one, body=moved_body(one.body, old, new)) for one in known)
     return Topped(tape=replace(kept, exchanges=(*moved, *asked)), asked=len(asked))
+
+
+def _known(recorded: CassetteFile, scrubs: tuple[Scrub, ...]) -> list[Exchange]:
+    return rescrubbed(recorded.exchanges, recorded_rules(recorded.header), scrubs)
+
+
+def _beyond(known: Iterable[Exchange], journal: Iterable[Exchange]) -> list[Exchange]:
+    """Return what a journal holds beyond what is known; equal requests are counted."""
+    played = Counter(one.key for one in known if answered(one))
+    more = []
+    for one in journal:
+        if not played[one.key]:
+            more.append(one)
+        played[one.key] -= played[one.key] > 0
+    return more
 
 
 def _usable(path: Path) -> CassetteFile:

@@ -10,10 +10,11 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from evalgate.core.config import Config
 from evalgate.core.limits import Allowance, Tally, tokens_of
 from evalgate.core.task import Task
 from evalgate.core.trajectory import Usage
-from evalgate.core.trial import Evidence, Signals, Trial
+from evalgate.core.trial import Signals, Trial
 from evalgate.errors import (
     BudgetReachedError,
     EvalgateError,
@@ -22,8 +23,10 @@ from evalgate.errors import (
     UsageError,
     from_os_error,
 )
+from evalgate.gateway.limits.charge import spent_on
 from evalgate.gateway.limits.spending import Spending
 from evalgate.runner.grade import GradingStoppedError
+from evalgate.runner.journals import paid_for
 from evalgate.runner.made import Made
 from evalgate.runner.recorded import RecordedTrial
 from evalgate.runner.stage import OverBudgetError, TrialStoppedError
@@ -32,7 +35,7 @@ from evalgate.store.runs import RunFolder
 _STOPPED = (KeyboardInterrupt, TrialStoppedError, GradingStoppedError)
 _RESUME = "the same command goes on where this stopped"
 
-#: The member of ``run.json`` that says what was used by trials of which nothing else is left.
+#: The member of ``run.json`` that says what was used and stands in no trial and no journal.
 LOST: Final = "lost"
 
 
@@ -134,15 +137,27 @@ def _over(done: Iterable[Future[Trial]]) -> int:
     return cut
 
 
-def spent_before(run: RunFolder, allowed: Allowance) -> Spending:
+def spent_before(
+    run: RunFolder, allowed: Allowance, jobs: Sequence[Job], config: Config
+) -> Spending:
     """Return what a run has used so far: its finished trials, and those that were cut off.
 
-    What was only played cost nothing; a trial that was topped up counts as a whole. UsageError
-    when the run's own note of it was edited.
+    Of these the journals tell: they are all that a killed run leaves. What was only played cost
+    nothing; a trial that was topped up counts as a whole. UsageError when the run's own note of
+    it was edited, or a journal was damaged.
     """
-    played = {Evidence.REPLAYED, Evidence.REGRADED}
-    paid = (trial for trial in run.trials if trial.evidence not in played)
-    before = sum((_tally(trial.signals) for trial in paid), Tally())
+    prices = {model.id: model.price for model in config.models.values()}
+    made = {(trial.task, trial.key.n): trial for trial in run.trials}
+    before = Tally()
+    for job in jobs:
+        trial = made.get((job.task.id, job.n))
+        if trial is None:
+            tape = job.recorded.tape if job.recorded else None
+            scrubs = config.cassettes.scrubs
+            asked = paid_for(run, job.task.id, job.n, recorded=tape, scrubs=scrubs)
+            before += spent_on(asked, prices)
+        elif job.recorded is None or trial.topped_up:
+            before += _tally(trial.signals)
     try:
         lost = Tally.from_json(run.info.get(LOST, {}))
     except TypeError as error:

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterable
 from contextlib import ExitStack
 from dataclasses import replace
 
 from evalgate.core.claim import diff_lines, render_patch
+from evalgate.core.exchange import Exchange
 from evalgate.core.identity import Conditions, TrialKey
 from evalgate.core.json import Json
+from evalgate.core.pricing import Price
 from evalgate.core.task import Task
 from evalgate.core.trial import CheckResult, Evidence, Outcome, Signals, Trial
 from evalgate.core.tripwires import canary_tripwire, find_hits
 from evalgate.gateway.cassette import CassetteFile
-from evalgate.gateway.limits.charge import cost_of
+from evalgate.gateway.limits.charge import cost_of, spent_on
 from evalgate.gateway.server import Mode, Route
 from evalgate.gateway.witness.witness import witness_of
 from evalgate.protocols import StageStatus
@@ -40,6 +43,7 @@ def live_trial(bench: Bench, task: Task, n: int, run: RunFolder, stop: threading
     """
     evidence = Evidence.FAULTED if bench.faults else Evidence.MEASURED
     kept = take_up(run, task.id, n)
+    _drop(bench, kept.dropped)
     mode = Mode.LIVE if kept.tape is None else Mode.TOP_UP
     traffic = Traffic(mode=mode, tape=kept.tape, journal=kept.journal)
     with ExitStack() as stack:
@@ -49,7 +53,7 @@ def live_trial(bench: Bench, task: Task, n: int, run: RunFolder, stop: threading
             trial = _sealed(bench, task, run, route=route, work=work, trial=trial)
     trial = replace(trial, artifacts=artifact_folder(task.id, n))
     write_artifacts(run, trial, work, log, bench.redactor)
-    return _made(trial, route, kept)
+    return _made(bench, trial, route, kept, first=0)
 
 
 def replayed_trial(
@@ -64,6 +68,7 @@ def replayed_trial(
     mode, kept, played = Mode.REPLAY, None, Topped(tape=recorded.tape, asked=0)
     if bench.missing is not None:
         mode, kept = Mode.TOP_UP, take_up(run, task.id, recorded.n)
+        _drop(bench, kept.dropped)
         played = topped(recorded.tape, kept.tape, bench.harness.config.cassettes.scrubs)
         bench.missing.used_before(played.asked)
     traffic = Traffic(mode=mode, tape=played.tape, journal=kept.journal if kept else None)
@@ -85,18 +90,32 @@ def replayed_trial(
         diverged=missed[0].sentence if missed else "",
     )
     write_artifacts(run, trial, timed, log, bench.redactor)
-    return _made(trial, route, kept)
+    return _made(bench, trial, route, kept, first=len(played.tape.exchanges) - played.asked)
 
 
-def _made(trial: Trial, route: Route, kept: Kept | None) -> Made:
-    """Return the trial with what is left to do once it is on disk: before, it can be lost."""
+def _made(bench: Bench, trial: Trial, route: Route, kept: Kept | None, *, first: int) -> Made:
+    """Return the trial with what is left to do once it is on disk: before, it can be lost.
+
+    From its place ``first`` on the tape holds what earlier attempts had asked; what this one did
+    not ask again was paid for all the same.
+    """
 
     def on_disk() -> None:
         route.meter.keep()
         if kept is not None:
+            _drop(bench, route.tape.left(first) if route.tape else ())
             kept.remove()
 
     return Made(trial=trial, kept=on_disk)
+
+
+def _drop(bench: Bench, exchanges: Iterable[Exchange]) -> None:
+    if bench.spending is not None:
+        bench.spending.drop(spent_on(exchanges, _prices(bench)))
+
+
+def _prices(bench: Bench) -> dict[str, Price | None]:
+    return {model.id: model.price for model in bench.harness.config.models.values()}
 
 
 def _sealed(
@@ -220,7 +239,6 @@ def _conclude(
 
 def _signals(bench: Bench, task: Task, work: Work) -> Signals:
     usage, trajectory = work.witness.usage, work.witness.trajectory
-    prices = {model.id: model.price for model in bench.harness.config.models.values()}
     touched = work.claim.touched
     return Signals(
         seconds=work.seconds,
@@ -228,7 +246,7 @@ def _signals(bench: Bench, task: Task, work: Work) -> Signals:
         output_tokens=usage.output_tokens,
         cache_read_tokens=usage.cache_read_tokens,
         cache_write_tokens=usage.cache_write_tokens,
-        cost_usd=cost_of(work.witness.exchanges, prices),
+        cost_usd=cost_of(work.witness.exchanges, _prices(bench)),
         turns=trajectory.turns,
         tool_calls=len(trajectory.calls),
         failed_tool_calls=sum(call.ok is False for call in trajectory.calls),

@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
 
 import pytest
 
 from evalgate.commands.faults import ready_plans
+
+SCRIPT = Path(sys.executable).parent / "evalgate"
 
 #: What the demo's agent does not do: ask again after whatever it gave up for.
 PATIENT = """
@@ -198,9 +205,44 @@ def test_a_budget_of_tokens_cuts_off_a_running_trial(repo, scripted, evalgate):
     assert "the budget of 360 tokens is used up after 1 of 6 trials" in done.stderr
     assert "[budget]" in done.stderr
     assert len(scripted.requests) == 3
-    assert json.loads((newest(repo) / "run.json").read_text())["lost"]["tokens"] == 120
-    repo.write("evalgate.toml", config + "[budget]\ntokens = 2000\n")
+    assert "lost" not in json.loads((newest(repo) / "run.json").read_text())
+    # The answer that the cut-off trial had got was paid for: it is played, and counted once.
+    repo.write("evalgate.toml", config + "[budget]\ntokens = 600\n")
+    done = evalgate("run", "-j", "1", cwd=repo.path, env=env)
+    assert done.returncode == 8, done.stderr + done.stdout
+    assert len(scripted.requests) == 5
+    repo.write("evalgate.toml", config + "[budget]\ntokens = 1440\n")
     done = evalgate("run", "-j", "1", cwd=repo.path, env=env)
     assert done.returncode == 0, done.stderr
-    # The answer that the cut-off trial had got was paid for: it is played.
-    assert len(scripted.requests) == 3 + 2 * 5 - 1
+    assert len(scripted.requests) == 2 * 6
+
+
+def test_a_budget_holds_over_a_kill(repo, scripted, evalgate):
+    """SIGKILL writes nothing down: what was paid before it stands in the journal, and counts."""
+    taught(repo, TWICE)
+    config = (repo.path / "evalgate.toml").read_text()
+    gate, plain = threading.Event(), scripted.answer
+
+    def answer(request):
+        if len(scripted.requests) == 2:
+            gate.wait(60)
+        return plain(request)
+
+    scripted.answer = answer
+    env = {"SCRIPTED_URL": scripted.url}
+    with subprocess.Popen(
+        [SCRIPT, "run", "-j", "1"], cwd=repo.path, env={**repo.environment, **env}
+    ) as running:
+        deadline = time.monotonic() + 60
+        while len(scripted.requests) < 2:
+            assert time.monotonic() < deadline
+            assert running.poll() is None
+            time.sleep(0.02)
+        running.kill()
+    gate.set()
+    scripted.requests.clear()
+    repo.write("evalgate.toml", config + "[budget]\ntokens = 240\n")
+    done = evalgate("run", "-j", "1", cwd=repo.path, env=env)
+    assert done.returncode == 8, done.stderr + done.stdout
+    assert len(trials(repo)) == 1
+    assert len(scripted.requests) == 1

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from evalgate.core.exchange import Exchange, is_error
-from evalgate.core.limits import Allowance
+from evalgate.core.limits import Allowance, Tally, tokens_of
 from evalgate.core.pricing import FREE, Price, cost_usd
 from evalgate.core.trajectory import NO_USAGE, Usage, add_known
 from evalgate.errors import UsageError
 from evalgate.gateway.dialects.dialect import Dialect, Reply
 from evalgate.gateway.dialects.table import DIALECTS
-from evalgate.gateway.witness.witness import read_reply
+from evalgate.gateway.witness.witness import read_reply, succeeded
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -78,16 +78,39 @@ def charge_of(
     return Charge(usage=reply.usage, price=prices.get(bill.model) if bill.model else only)
 
 
+def tally_of(
+    exchange: Exchange, reply: Reply, bill: Bill, prices: Mapping[str, Price | None]
+) -> Tally:
+    """Return how an exchange counts against a limit."""
+    charge = charge_of(exchange, reply, bill, prices)
+    good = bill.turn and succeeded(exchange, reply)
+    return Tally(
+        turns=int(good),
+        tool_calls=len(reply.calls) if good else 0,
+        tokens=tokens_of(charge.usage),
+        usd=charge.usd,
+    )
+
+
+def spent_on(exchanges: Iterable[Exchange], prices: Mapping[str, Price | None]) -> Tally:
+    """Return how exchanges count together, as they did when they were made."""
+    tallies = (tally_of(one, read_reply(one), _bill(one), prices) for one in exchanges)
+    return sum(tallies, Tally())
+
+
 def cost_of(exchanges: Iterable[Exchange], prices: Mapping[str, Price | None]) -> float | None:
     """Return what a trial cost in US dollars; None when that of one exchange is unknown."""
     used: dict[Price | None, Usage] = {}
     for exchange in exchanges:
-        dialect = DIALECTS[exchange.dialect]
-        model = dialect.model_of(exchange.path, exchange.request.only("model"))
-        bill = bill_of(dialect, exchange.method, exchange.path, model)
-        charge = charge_of(exchange, read_reply(exchange), bill, prices)
+        charge = charge_of(exchange, read_reply(exchange), _bill(exchange), prices)
         used[charge.price] = used.get(charge.price, NO_USAGE) + charge.usage
     total: float | None = 0.0
     for price, usage in used.items():
         total = add_known(total, cost_usd(usage, price))
     return total
+
+
+def _bill(exchange: Exchange) -> Bill:
+    dialect = DIALECTS[exchange.dialect]
+    model = dialect.model_of(exchange.path, exchange.request.only("model"))
+    return bill_of(dialect, exchange.method, exchange.path, model)

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from typing import Final
 
 from evalgate.core.exchange import Exchange
-from evalgate.core.limits import Allowance, Tally, stop_at, tokens_of
+from evalgate.core.limits import Allowance, Tally, stop_at
 from evalgate.core.pricing import Price
 from evalgate.gateway.dialects.dialect import Reply
-from evalgate.gateway.limits.charge import Bill, charge_of
+from evalgate.gateway.limits.charge import Bill, tally_of
 from evalgate.gateway.limits.spending import Account, Spending
-from evalgate.gateway.witness.witness import Refusal, succeeded
+from evalgate.gateway.witness.witness import Refusal, answered
 
 _FREE: Final = Tally()
 
@@ -38,6 +38,7 @@ class Meter:
         self._counted: dict[int, Tally] = {}
         self._under_way: set[int] = set()
         self._paid_before: set[int] = set()
+        self._held: set[int] = set()
         self.over_budget = False
 
     @property
@@ -68,20 +69,19 @@ class Meter:
         """Give a turn back: from now on it counts only when it succeeded."""
         self._under_way.discard(slot)
 
-    def count(self, slot: int, exchange: Exchange, reply: Reply, *, bill: Bill) -> None:
-        """Count an exchange in place of what was counted for it before."""
-        charge = charge_of(exchange, reply, bill, self._prices)
-        good = bill.turn and succeeded(exchange, reply)
-        self._counted[slot] = Tally(
-            turns=int(good),
-            tool_calls=len(reply.calls) if good else 0,
-            tokens=tokens_of(charge.usage),
-            usd=charge.usd,
-        )
-        counted = self._counted.items()
-        fresh = [tally for at, tally in counted if at not in self._paid_before]
-        known = sum((tally.known for tally in fresh), _FREE)
-        self._account.report(sum(fresh, _FREE), known=known)
+    def count(
+        self, slot: int, exchange: Exchange, reply: Reply, *, bill: Bill, written: bool = False
+    ) -> None:
+        """Count an exchange in place of what was counted for it before.
+
+        ``written`` tells that a journal keeps it: a good answer is found there, and played, when
+        the trial is made again.
+        """
+        self._counted[slot] = tally_of(exchange, reply, bill, self._prices)
+        (self._held.add if written and answered(exchange, reply) else self._held.discard)(slot)
+        fresh = {at: one for at, one in self._counted.items() if at not in self._paid_before}
+        alone = (one.known for at, one in fresh.items() if at not in self._held)
+        self._account.report(sum(fresh.values(), _FREE), alone=sum(alone, _FREE))
 
     def keep(self) -> None:
         """Say that the trial is on disk."""

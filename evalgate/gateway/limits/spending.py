@@ -16,13 +16,13 @@ class Account:
     def __init__(self) -> None:
         """Begin with nothing."""
         self.used = _FREE
-        self.known = _FREE
+        self.alone = _FREE
         self.kept = False
 
-    def report(self, used: Tally, *, known: Tally) -> None:
-        """Take what was used up to now, and what is known of it."""
+    def report(self, used: Tally, *, alone: Tally) -> None:
+        """Take what was used up to now, and what is known of it and stands in no journal."""
         self.used = used
-        self.known = known
+        self.alone = alone
 
     def keep(self) -> None:
         """Say that the trial is on disk; what it used is found there from now on."""
@@ -32,8 +32,8 @@ class Account:
 class Spending:
     """What all trials of a run have used; routes report into it from the gateway's thread.
 
-    ``before`` is what finished trials used, ``lost`` what was used by trials that were cut off
-    and left nothing else behind.
+    ``before`` is what finished trials used, and what journals hold of others; ``lost`` is what
+    was used besides, by trials that were cut off.
     """
 
     def __init__(
@@ -43,6 +43,7 @@ class Spending:
         self.allowed = allowed or Allowance()
         self._before = before
         self._lost = lost
+        self._dropped = _FREE
         self._accounts: list[Account] = []
         self._lock = threading.Lock()
 
@@ -53,6 +54,11 @@ class Spending:
             self._accounts.append(account)
         return account
 
+    def drop(self, used: Tally) -> None:
+        """Say that a part of ``before`` stands in no journal any more, and in no trial."""
+        with self._lock:
+            self._dropped += used.known
+
     @property
     def used(self) -> Tally:
         """Everything that was used."""
@@ -62,14 +68,14 @@ class Spending:
 
     @property
     def lost(self) -> Tally:
-        """What is known to have been used by trials that are not kept.
+        """What is known to have been used, and stands neither in a trial nor in a journal.
 
         What a request cost that was cut off with its trial, nobody can say: it is left out, or
         no interrupted run could go on under its budget.
         """
         with self._lock:
-            accounts = tuple(self._accounts)
-        return sum((one.known for one in accounts if not one.kept), self._lost)
+            accounts, before = tuple(self._accounts), self._lost + self._dropped
+        return sum((one.alone for one in accounts if not one.kept), before)
 
     def stop(self) -> Stop | None:
         """Say why nothing more may be asked, or None."""

@@ -80,10 +80,13 @@ def succeeded(exchange: Exchange, reply: Reply) -> bool:
     return whole and not is_error(exchange.status) and reply.error is None
 
 
-def answered(exchange: Exchange) -> bool:
-    """Tell whether an exchange got a good answer, whole: a turn of the model, or any other."""
+def answered(exchange: Exchange, reply: Reply | None = None) -> bool:
+    """Tell whether an exchange got a good answer, whole: a turn of the model, or any other.
+
+    ``reply`` is what it answered, when that was read already.
+    """
     if _dialect(exchange).is_turn(exchange.path):
-        return succeeded(exchange, read_reply(exchange))
+        return succeeded(exchange, reply or read_reply(exchange))
     return exchange.ending is Ending.COMPLETE and not is_error(exchange.status)
 
 

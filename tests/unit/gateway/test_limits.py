@@ -11,11 +11,13 @@ import aiohttp
 import pytest
 
 from evalgate.core.exchange import Ending
+from evalgate.core.faults import Fault, FaultKind
 from evalgate.core.limits import Allowance, Tally
 from evalgate.core.pricing import FREE, Price
 from evalgate.errors import UsageError
-from evalgate.gateway.limits.charge import cost_of
-from evalgate.gateway.limits.spending import Account, Spending
+from evalgate.gateway.format.journal import load_journal
+from evalgate.gateway.limits.charge import cost_of, spent_on
+from evalgate.gateway.limits.spending import Spending
 from evalgate.gateway.limits.top_up import TopUp
 
 #: A reply of the scripted model has 10 tokens in and 5 out: 10 + 25 millionths of a dollar.
@@ -23,12 +25,6 @@ PRICE = Price(input=1.0, output=5.0)
 COST = 35e-6
 CALL = {"id": "a", "name": "bash", "input": {}}
 PRICES = {"m": PRICE, "n": FREE}
-
-
-def used(tally: Tally) -> Account:
-    account = Account()
-    account.report(tally, known=tally.known)
-    return account
 
 
 @pytest.mark.parametrize("path", ["/v1/messages", "/v1/chat/completions"])
@@ -246,6 +242,22 @@ def test_the_budget_of_a_run_stops_all_its_trials(wire):
     assert spending.lost.usd == pytest.approx(COST), "what the trial used that is not kept"
 
 
+def test_what_a_journal_holds_is_not_lost(wire, tmp_path):
+    """It is counted by the journal; an answer that will not be played is told beside it."""
+    spending = Spending(Allowance(usd=1.0))
+    wire.scripted.say(wire.message())
+    more = {"journal": tmp_path / "journal", "faults": (Fault(kind=FaultKind.DROP, at=2),)}
+    with wire.live(prices=PRICES, spending=spending, **more) as route:
+        assert wire.post(route, wire.asked()).status == 200
+        assert spending.used.usd == pytest.approx(COST)
+        assert spending.lost == Tally()
+        assert not wire.post(route, wire.asked("more")).whole
+        assert spending.used.usd == pytest.approx(2 * COST)
+        assert spending.lost.usd == pytest.approx(COST)
+    tape = load_journal((tmp_path / "journal").read_bytes(), name="it")
+    assert spent_on(tape.exchanges, PRICES).usd == pytest.approx(COST)
+
+
 def test_parallel_trials_never_pass_a_budget_of_turns_by_more_than_one_each(wire):
     """Requests on their way are not cut; nothing new is let in."""
     wire.scripted.say(wire.message())
@@ -277,7 +289,7 @@ def test_spending_is_one_sum_for_all_threads():
 
     def report(account):
         for number in range(1, 101):
-            account.report(Tally(turns=number), known=Tally(turns=number))
+            account.report(Tally(turns=number), alone=Tally(turns=number))
 
     threads = [threading.Thread(target=report, args=(account,)) for account in accounts]
     for thread in threads:
@@ -292,11 +304,9 @@ def test_spending_is_one_sum_for_all_threads():
 def test_what_an_interruption_made_unknown_does_not_end_a_budget_for_ever():
     """A cut-off trial is remembered by what is known of it; a kept one by all it says."""
     unknown = Tally(turns=2, tokens=None, usd=None)
-    account = Spending().open()
-    account.report(unknown, known=Tally(turns=2, tokens=15, usd=0.25))
     spending = Spending(Allowance(usd=1.0))
-    again = spending.open()
-    again.report(account.used, known=account.known)
+    account = spending.open()
+    spending.drop(unknown)
+    account.report(unknown, alone=Tally(turns=2, tokens=15, usd=0.25))
     assert spending.lost.usd == 0.25
     assert spending.used.usd is None
-    assert used(unknown).known.usd == 0.0

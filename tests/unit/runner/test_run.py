@@ -10,8 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from evalgate.core.claim import Claim
+from evalgate.core.config import load_config
 from evalgate.core.identity import Conditions, TrialKey
 from evalgate.core.limits import Allowance, Tally
+from evalgate.core.schema import Source
 from evalgate.core.task import Task
 from evalgate.core.trial import Evidence, Outcome, Signals, Trial
 from evalgate.errors import (
@@ -20,13 +23,26 @@ from evalgate.errors import (
     NotAvailableError,
     UsageError,
 )
+from evalgate.gateway.cassette import CassetteFile
+from evalgate.protocols import StageStatus
 from evalgate.runner.grade import GradingStoppedError
 from evalgate.runner.made import Made
+from evalgate.runner.recorded import RecordedTrial
 from evalgate.runner.run import Job, execute, spent_before
 from evalgate.runner.stage import OverBudgetError, TrialStoppedError
 from evalgate.store.runs import RunFolder, RunStore
 
 Make = Callable[[Job, threading.Event], Trial]
+
+#: Nothing of a harness's configuration matters here.
+HERE = load_config(
+    Source(
+        "evalgate.toml",
+        '[harness.parts]\ncode = ["a"]\n[models.m]\nid = "m"\nupstream = "env:URL"\n'
+        '[agent]\ncommand = ["a"]\n',
+    ),
+    below=(),
+)
 
 #: What a trial has used when the budget cuts it off.
 PENNY = Tally(usd=0.01)
@@ -75,22 +91,45 @@ def jobs(task: Callable[..., Task]) -> list[Job]:
     return [Job(task=one, n=n) for one in tasks for n in (1, 2, 3)]
 
 
+@pytest.fixture
+def recorded() -> RecordedTrial:
+    """A recording in which nothing was asked."""
+    return RecordedTrial(
+        tape=CassetteFile(header={}, exchanges=(), claim={}, record={}),
+        task="a",
+        task_digest="d",
+        fingerprint="f",
+        n=1,
+        evidence=Evidence.MEASURED,
+        recording=1,
+        conditions=Conditions(sandbox="process", agent=""),
+        status=StageStatus.EXITED,
+        exit_code=0,
+        seconds=1.0,
+        detail="",
+        last_words="",
+        secret="",
+        claim=Claim(),
+        measured={},
+    )
+
+
 def go(
     jobs: list[Job], make: Make, run: RunFolder, *, workers: int = 1, max_usd: float | None = None
 ) -> tuple[tuple[Trial, ...], Told]:
     """Make the trials and listen; what each costs is reported as the wire does it."""
     told = Told()
-    spending = spent_before(run, Allowance(usd=max_usd))
+    spending = spent_before(run, Allowance(usd=max_usd), jobs, HERE)
 
     def reporting(job: Job, stop: threading.Event) -> Made:
         account = spending.open()
         try:
             trial = make(job, stop)
         except OverBudgetError:
-            account.report(PENNY, known=PENNY)
+            account.report(PENNY, alone=PENNY)
             raise
         cost = Tally(usd=trial.signals.cost_usd)
-        account.report(cost, known=cost.known)
+        account.report(cost, alone=cost.known)
         return Made(trial=trial, kept=account.keep)
 
     trials = execute(jobs, reporting, run, workers=workers, spending=spending, listener=told)
@@ -191,7 +230,7 @@ def test_an_edited_note_of_what_was_lost_is_named(run: RunFolder, lost: dict[str
     """Money is not counted by what somebody wrote there."""
     run.write_info({**run.info, "lost": lost})
     with pytest.raises(UsageError, match="lost"):
-        spent_before(run, Allowance(usd=1.0))
+        spent_before(run, Allowance(usd=1.0), [], HERE)
 
 
 @pytest.mark.parametrize("stopped", [KeyboardInterrupt, TrialStoppedError, GradingStoppedError])
@@ -256,11 +295,16 @@ def test_a_trial_that_can_not_be_written_down_is_not_kept(
     assert len(run.trials) == 6
 
 
-def test_what_was_only_played_cost_nothing(jobs: list[Job], run: RunFolder) -> None:
-    """Of a top-up's trials those count that asked a model."""
-    run.append(replace(trial_of(jobs[0], 5.0), evidence=Evidence.REPLAYED))
-    run.append(replace(trial_of(jobs[1], 2.0), evidence=Evidence.TOPPED_UP))
-    assert spent_before(run, Allowance(usd=1.0)).used.usd == 2.0
+@pytest.mark.parametrize("evidence", [Evidence.TOPPED_UP, Evidence.FAULTED])
+def test_what_was_only_played_cost_nothing(
+    jobs: list[Job], run: RunFolder, recorded: RecordedTrial, evidence: Evidence
+) -> None:
+    """Of a top-up's trials those count that asked a model, under faults as well."""
+    again = [replace(job, recorded=recorded) for job in jobs]
+    run.append(replace(trial_of(jobs[0], 5.0), evidence=evidence))
+    run.append(replace(trial_of(jobs[1], 2.0), evidence=evidence, topped_up=1))
+    assert spent_before(run, Allowance(usd=1.0), again, HERE).used.usd == 2.0
+    assert spent_before(run, Allowance(usd=1.0), jobs, HERE).used.usd == 7.0
 
 
 @pytest.mark.parametrize("error", [NotAvailableError("docker is gone"), OSError("disk full")])

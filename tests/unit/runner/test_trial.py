@@ -22,6 +22,7 @@ from evalgate.gateway.limits.spending import Spending
 from evalgate.gateway.limits.top_up import TopUp
 from evalgate.runner.artifacts import cassette_path
 from evalgate.runner.recorded import load_recorded
+from evalgate.runner.run import Job, spent_before
 from evalgate.runner.trial import live_trial, regraded_trial, replayed_trial
 from evalgate.store.runs import RunFolder
 from evalgate.wiring import Kind, Setup, open_bench
@@ -127,6 +128,31 @@ def journals(run):
     return list(run.path.rglob("*.journal*"))
 
 
+def _before(run, task, bench, recorded=None):
+    """Return what a run has used, by what is on disk."""
+    run.write_info({})
+    jobs = [Job(task=task, n=1, recorded=recorded)]
+    return spent_before(run, Allowance(), jobs, bench.harness.config).used
+
+
+def test_an_attempt_that_nobody_takes_up_again_was_paid_for(bench, run, task, asked):
+    """What it had asked is in no journal and no trial any more, so the run says it."""
+    with bench("one", "two") as plain:
+        live_trial(plain, task(), 1, run, STOP)
+        assert _before(run, task(), plain).usd == 2.0
+    with bench("one", "three") as plain:
+        spending = Spending(Allowance(usd=100.0))
+        made = live_trial(replace(plain, spending=spending), task(), 1, run, STOP)
+        assert _before(run, task(), plain).usd == 3.0
+        assert spending.lost == Tally()
+        again = Spending(Allowance(usd=100.0))
+        live_trial(replace(plain, spending=again), task(), 1, run, STOP)
+        assert again.lost.usd == 1.0, "of two attempts one is dropped"
+        made.kept()
+        assert spending.lost.usd == 1.0, "two was never asked again"
+    assert asked == ["one", "two", "three", "three"]
+
+
 def test_a_sealed_trial_that_is_not_on_disk_is_played_again(bench, run, task, asked):
     """A kill in between pays for nothing twice, and its bill is the run's until then."""
     with bench("one", "two") as plain:
@@ -136,7 +162,8 @@ def test_a_sealed_trial_that_is_not_on_disk_is_played_again(bench, run, task, as
         assert first.trial.outcome is Outcome.PASSED
         assert cassette_path(run, "greet", 1).exists()
         assert journals(run)
-        assert spending.lost.usd == 2.0
+        assert spending.lost == Tally(), "the journal tells"
+        assert _before(run, task(), one).usd == 2.0
         second = live_trial(one, task(), 1, run, STOP)
         assert asked == ["one", "two"]
         assert second.trial.signals.turns == first.trial.signals.turns == 2
@@ -159,7 +186,8 @@ def test_a_top_up_is_booked_and_kept_as_any_other_trial(bench, run, task, asked,
         assert (first.trial.evidence, first.trial.topped_up) == (Evidence.TOPPED_UP, 1)
         assert asked == ["one", "two"]
         assert journals(here)
-        assert spending.lost.usd == 1.0
+        assert spending.lost == Tally(), "the journal tells"
+        assert _before(here, task(), one, recorded).usd == 1.0
         again = TopUp(5)
         second = replayed_trial(replace(one, missing=again), task(), recorded, here, STOP)
         assert (second.trial.evidence, second.trial.topped_up) == (Evidence.TOPPED_UP, 1)

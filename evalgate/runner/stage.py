@@ -60,7 +60,7 @@ def agent_stage(
         for source, target in bench.harness.config.harness.overlay.items()
     }
     canary = new_canary()
-    with bench.provider.open_sandbox() as sandbox:
+    with bench.provider_of(task).open_sandbox() as sandbox:
         spec = RouteSpec(
             mode=traffic.mode,
             upstreams=bench.upstreams.for_task(task.id) if traffic.mode.asks_model else {},

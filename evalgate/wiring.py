@@ -21,6 +21,7 @@ from evalgate.gateway.server import open_gateway
 from evalgate.protocols import SandboxProvider
 from evalgate.runner.bench import Bench
 from evalgate.sandboxes.container import containers_of
+from evalgate.sandboxes.fitting import fit
 from evalgate.sandboxes.leftovers import remove_leftovers
 from evalgate.sandboxes.providers import resolve
 
@@ -87,6 +88,8 @@ def open_bench(setup: Setup, environ: Mapping[str, str]) -> Iterator[Bench]:
     redactor = Redactor(secrets_of(harness.config.models.values(), environ))
     live = setup.kind.asks_model
     checks = {task.id: build_checks(task) for task in setup.tasks}
+    provider = provider_for(setup)
+    network = harness.config.sandbox.setup_network
     with ExitStack() as stack:
         upstreams = Upstreams()
         if live:
@@ -97,7 +100,8 @@ def open_bench(setup: Setup, environ: Mapping[str, str]) -> Iterator[Bench]:
         bench = Bench(
             harness=harness,
             agent=build_agent(harness.config.agent),
-            provider=provider_for(setup),
+            provider=provider,
+            fits={task.id: fit(provider, task, setup_network=network) for task in setup.tasks},
             redactor=redactor,
             upstreams=upstreams,
             gateway=None,

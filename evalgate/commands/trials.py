@@ -235,11 +235,12 @@ def not_measured_here(then: Mapping[str, Json], trial: Trial) -> bool:
 
 
 def _make(kind: Kind, bench: Bench, run: RunFolder, job: Job, stop: threading.Event) -> Made:
+    task = bench.laid_out(job.task)
     if job.recorded is None:
-        return live_trial(bench, job.task, job.n, run, stop)
+        return live_trial(bench, task, job.n, run, stop)
     if kind is Kind.REGRADE:
-        return Made(trial=regraded_trial(bench, job.task, job.recorded, stop))
-    return replayed_trial(bench, job.task, job.recorded, run, stop)
+        return Made(trial=regraded_trial(bench, task, job.recorded, stop))
+    return replayed_trial(bench, task, job.recorded, run, stop)
 
 
 def announce(

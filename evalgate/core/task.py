@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 
+from evalgate.core.environment import Environment
 from evalgate.core.files import File, Tree, tree_digest
 from evalgate.core.identity import digest
 from evalgate.core.json import JsonObject
@@ -66,6 +67,7 @@ class Task:
     expected_files: tuple[str, ...] = ()
     expected_tests: tuple[str, ...] = ()
     checks: tuple[CheckSpec, ...] = ()
+    environment: Environment = field(default_factory=Environment)
 
 
 def task_digest(files: Tree) -> str:

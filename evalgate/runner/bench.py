@@ -10,7 +10,7 @@ from evalgate.core.files import File
 from evalgate.core.harness import Harness
 from evalgate.core.json import Json
 from evalgate.core.redaction import Redactor
-from evalgate.core.task import CheckSpec
+from evalgate.core.task import CheckSpec, Task
 from evalgate.core.tripwires import Tripwire
 from evalgate.gateway.limits.spending import Spending
 from evalgate.gateway.limits.top_up import TopUp
@@ -18,12 +18,14 @@ from evalgate.gateway.providers import Upstreams
 from evalgate.gateway.server import Gateway
 from evalgate.protocols import Agent, Check, SandboxProvider
 from evalgate.runner.control import Controls
+from evalgate.sandboxes.fitting import Fit
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
     """Everything trials of one harness share; built once and passed down.
 
+    ``fits`` are the tasks as they are laid out, each with its provider, where that differs.
     ``upstreams`` is empty in a replay or regrade: there is no provider and no key. ``spending``
     is what live trials use together; under ``faults`` no trial is evidence. ``missing`` bounds
     what a replay may ask of the model, None lets it ask nothing; ``pace`` is how fast recorded
@@ -37,6 +39,7 @@ class Bench:
     upstreams: Upstreams
     gateway: Gateway | None
     checks: Mapping[str, tuple[tuple[CheckSpec, Check], ...]]
+    fits: Mapping[str, Fit] = field(default_factory=dict)
     provenance: Mapping[str, Json] = field(default_factory=dict)
     repositories: dict[str, dict[str, File]] = field(default_factory=dict)
     controls: Controls = field(default_factory=Controls)
@@ -45,6 +48,14 @@ class Bench:
     missing: TopUp | None = None
     pace: float = 0.0
     tripwires: tuple[Tripwire, ...] = ()
+
+    def laid_out(self, task: Task) -> Task:
+        """Return a task with the files that its image holds."""
+        return self.fits[task.id].task if task.id in self.fits else task
+
+    def provider_of(self, task: Task) -> SandboxProvider:
+        """Return the provider of the sandboxes that a task is worked on in."""
+        return self.fits[task.id].provider if task.id in self.fits else self.provider
 
     def on(self, gateway: Gateway) -> Bench:
         """Return the same bench with a gateway to serve the agent."""

@@ -23,10 +23,10 @@ from evalgate.protocols import Check, Finding, SandboxProvider, StageStatus
 from evalgate.runner.control import Control, Controls
 from evalgate.runner.grade_stage import (
     SOLVE,
-    TESTS_COMMAND,
     Graded,
     GradingStoppedError,
     run_grade_stage,
+    tests_command,
 )
 from evalgate.runner.hidden_tests import hung, judge_tests
 from evalgate.runner.work import words_of_engine
@@ -129,7 +129,7 @@ class _Case:
 
 
 def _commands(task: Task, checks: tuple[tuple[CheckSpec, Check], ...]) -> list[str]:
-    commands = [TESTS_COMMAND] if task.tests else []
+    commands = [tests_command(task)] if task.tests else []
     return list(dict.fromkeys([*commands, *(c.command for _, c in checks if c.command)]))
 
 
@@ -139,7 +139,7 @@ def _judged(case: _Case, graded: Graded) -> Finding:
         control = case.control()
         if control is not None and control.acquits_tests(finding):
             seconds = case.task.limits.grade_seconds
-            if hung(graded):
+            if hung(case.task, graded):
                 return _failed(f"the tests hang on this claim (over {seconds:g} s)")
             return _because_of_the_claim(finding)
     return finding

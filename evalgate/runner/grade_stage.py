@@ -11,14 +11,16 @@ from evalgate.core.observation import CommandReport
 from evalgate.core.task import Task
 from evalgate.protocols import SandboxProvider, Stage, StageResult, StageStatus
 
-#: The command of the hidden tests.
-TESTS_COMMAND = 'sh "$EVALGATE_TESTS/test.sh"'
+#: What runs the hidden tests.
+TESTS = "test.sh"
 
 #: Where a solution says how it is laid over the workspace.
 SOLVE = "solve.sh"
 
+# Makes the folder where Harbor's tests leave their reward, in which nothing can lie yet.
 # Runs each command by itself and leaves its output and exit code where the host reads them.
 _DRIVER = """
+mkdir -p "$EVALGATE_LOGS/verifier"
 i=0
 for command in "$@"; do
   sh -c "$command" >"$EVALGATE_LOGS/$i.log" 2>&1 </dev/null
@@ -26,10 +28,21 @@ for command in "$@"; do
   i=$((i + 1))
 done
 """
-_SOLVING_DRIVER = f'sh "$EVALGATE_SOLUTION/{SOLVE}" >/dev/null 2>&1 </dev/null || exit\n{_DRIVER}'
+_SOLVING = f'"$EVALGATE_SOLUTION/{SOLVE}" >/dev/null 2>&1 </dev/null || exit\n'
 
 _NOT_RUNNABLE = (126, 127)
 _LONGEST_CODE = 3
+
+
+def tests_command(task: Task) -> str:
+    """Return the command of the hidden tests."""
+    return f'{_shell_of(task.tests, TESTS)} "$EVALGATE_TESTS/{TESTS}"'
+
+
+def _shell_of(files: Tree, script: str) -> str:
+    """Return the shell that the first line of a script asks for: ``sh``, or ``bash``."""
+    first = files[script].data.partition(b"\n")[0] if script in files else b""
+    return "bash" if first.startswith(b"#!") and b"bash" in first else "sh"
 
 
 class GradingStoppedError(Exception):
@@ -78,13 +91,14 @@ def run_grade_stage(
     with provider.open_sandbox() as sandbox:
         places = sandbox.places
         solution = {"EVALGATE_SOLUTION": places.inbox} if solved else {}
+        solving = f"{_shell_of(task.solution, SOLVE)} {_SOLVING}" if solved else ""
         stage = Stage(
             trees={
                 "repo": workspace,
                 "tests": task.tests,
                 **({"inbox": task.solution} if solved else {}),
             },
-            argv=["sh", "-c", _SOLVING_DRIVER if solved else _DRIVER, "grade", *commands],
+            argv=["sh", "-c", solving + _DRIVER, "grade", *commands],
             timeout=task.limits.grade_seconds,
             env={"EVALGATE_TESTS": places.tests, "EVALGATE_LOGS": places.logs, **solution},
             keep=("logs",),

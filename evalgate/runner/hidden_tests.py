@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from evalgate.core.files import FileMode, Tree
 from evalgate.core.redaction import Redactor
 from evalgate.core.task import Task
 from evalgate.core.testreport import passed_tests
 from evalgate.core.trial import Outcome
 from evalgate.protocols import Finding, StageStatus
-from evalgate.runner.grade_stage import TESTS_COMMAND, Graded
-
-_REWARD = "verifier/reward.txt"
+from evalgate.runner.grade_stage import Graded, tests_command
+from evalgate.runner.reward import read_reward
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,13 +30,14 @@ def judge_tests(task: Task, graded: Graded, redactor: Redactor) -> HiddenTestsFi
 
     They are judged by what they wrote, and described without the secrets in it.
     """
-    report = graded.reports.get(TESTS_COMMAND)
+    command = tests_command(task)
+    report = graded.reports.get(command)
     if report is None or report.exit_code is None:
         return _errored(graded.end)
-    if not graded.ran(TESTS_COMMAND):
+    if not graded.ran(command):
         return _errored(f"tests/test.sh could not run: {_tail(report.output, redactor)}")
     try:
-        reward = _reward(graded.logs, redactor)
+        reward = read_reward(graded.logs, redactor)
     except ValueError as error:
         return _errored(str(error))
     good = report.exit_code == 0 if reward is None else math.isclose(reward, 1.0)
@@ -53,29 +52,10 @@ def judge_tests(task: Task, graded: Graded, redactor: Redactor) -> HiddenTestsFi
     return HiddenTestsFinding(outcome=Outcome.PASSED)
 
 
-def hung(graded: Graded) -> bool:
+def hung(task: Task, graded: Graded) -> bool:
     """Tell whether the hidden tests were still running when the time was up."""
-    report = graded.reports.get(TESTS_COMMAND)
+    report = graded.reports.get(tests_command(task))
     return graded.status is StageStatus.TIMEOUT and (report is None or report.exit_code is None)
-
-
-def _reward(logs: Tree, redactor: Redactor) -> float | None:
-    file = logs.get(_REWARD)
-    if file is None:
-        return None
-    if file.mode is FileMode.SYMLINK:
-        raise ValueError("the reward file is a link")
-    text = file.data.decode("utf-8", "replace").strip()
-    shown = redactor.text(text)[:40]
-    try:
-        reward = float(text)
-    except ValueError:
-        message = f"the reward file holds {shown!r}, which is no number"
-        raise ValueError(message) from None
-    if not 0.0 <= reward <= 1.0:  # NaN fails this as well
-        message = f"the reward {shown} lies outside 0 to 1"
-        raise ValueError(message)
-    return reward
 
 
 def _errored(detail: str) -> HiddenTestsFinding:

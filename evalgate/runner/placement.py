@@ -6,23 +6,25 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import fields
 
+from evalgate.core.task import Task
 from evalgate.protocols import Places, Sandbox
 from evalgate.runner.bench import Bench
 from evalgate.sandboxes.hosted import open_hosted
 
 
 @contextlib.contextmanager
-def open_placed(bench: Bench) -> Iterator[tuple[Sandbox, dict[str, str]]]:
-    """Open what the agent of a bench works in.
+def open_placed(bench: Bench, task: Task) -> Iterator[tuple[Sandbox, dict[str, str]]]:
+    """Open what the agent of a bench works on a task in.
 
     Beside it come the paths that are this run's own, under the labels they are keyed by: a
     recording is played where they are others.
     """
+    provider = bench.provider_of(task)
     if bench.harness.config.agent.placement == "host":
-        with open_hosted(bench.provider) as hosted:
+        with open_hosted(provider) as hosted:
             yield hosted, {**_labelled(hosted.places), **hosted.further}
     else:
-        with bench.provider.open_sandbox() as sandbox:
+        with provider.open_sandbox() as sandbox:
             yield sandbox, _labelled(sandbox.places)
 
 

@@ -61,7 +61,7 @@ def agent_stage(
         for source, target in bench.harness.config.harness.overlay.items()
     }
     canary = new_canary()
-    with open_placed(bench) as (sandbox, labelled):
+    with open_placed(bench, task) as (sandbox, labelled):
         spec = RouteSpec(
             mode=traffic.mode,
             upstreams=bench.upstreams.for_task(task.id) if traffic.mode.asks_model else {},

@@ -195,7 +195,7 @@ def _conclude(
     log = ""
     if limit is None:
         graded = grade(
-            bench.provider,
+            bench.provider_of(task),
             task,
             bench.checks[task.id],
             work.claim,
@@ -225,7 +225,7 @@ def _conclude(
             agent=bench.agent.version,
             models=work.witness.served_models,
             checks={spec.type: check.version for spec, check in bench.checks[task.id]},
-            images=bench.provider.images,
+            images=bench.provider_of(task).images,
         ),
         evidence=evidence,
         patch=render_patch(task.workspace, work.claim),

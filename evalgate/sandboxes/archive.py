@@ -88,31 +88,37 @@ def _add(
 
 @dataclass(slots=True)
 class Listing:
-    """What a place holds in the end: modes of files and links, and what is neither."""
+    """What a place holds in the end: modes of files and links, and what is neither.
+
+    What was there before and is as it was counts towards no limit.
+    """
 
     modes: dict[str, FileMode] = field(default_factory=dict)
     skipped: list[str] = field(default_factory=list)
+    fresh: set[str] = field(default_factory=set)
     size: int = 0
     directories: int = 0
 
-    def add(self, kind: str, mode: int, size: int, path: str) -> None:
-        """Count one entry.
+    def add(self, kind: str, mode: int, size: int, path: str, *, fresh: bool) -> None:
+        """Take one entry; a ``fresh`` one is younger than the program, and counts.
 
         Raises:
             TooLargeError: there is more than is taken back.
         """
         if kind == "d":
-            self.directories += 1
-            if self.directories >= MAX_DIRECTORIES or path.count("/") >= MAX_DEPTH:
+            self.directories += fresh
+            if fresh and (self.directories >= MAX_DIRECTORIES or path.count("/") >= MAX_DEPTH):
                 message = f"more than {MAX_DIRECTORIES} directories, or {MAX_DEPTH} within"
                 raise TooLargeError(f"{message} one another")
         elif kind in {"f", "l"}:
-            self.size += size
             executable = FileMode.EXECUTABLE if mode & 0o100 else FileMode.REGULAR
             self.modes[path] = FileMode.SYMLINK if kind == "l" else executable
+            self.size += size if fresh else 0
+            if fresh:
+                self.fresh.add(path)
             if self.size > MAX_BYTES:
                 raise TooLargeError(f"more than {MAX_BYTES} bytes")
-            if len(self.modes) > MAX_FILES:
+            if len(self.fresh) > MAX_FILES:
                 raise TooLargeError(f"more than {MAX_FILES} files")
         else:
             self.skipped.append(path)
@@ -123,7 +129,9 @@ class Listing:
 
 
 def read_listing(data: bytes, place: str) -> Listing:
-    """Read the entries ``KIND MODE SIZE PATH`` of one place, each ended by a NUL byte.
+    """Read the entries ``+KIND MODE SIZE PATH`` of one place, each ended by a NUL byte.
+
+    With ``-`` in place of ``+`` nothing was done to it since the program began.
 
     Raises:
         TooLargeError: there is more than is taken back.
@@ -134,7 +142,9 @@ def read_listing(data: bytes, place: str) -> Listing:
     for entry in data.split(b"\0"):
         words = entry.decode("utf-8", "surrogateescape").split(" ", 3)
         if len(words) == len("kmsp") and words[3].startswith(start):
-            listing.add(words[0], int(words[1], 8), int(words[2]), words[3].removeprefix(start))
+            kind, path = words[0], words[3].removeprefix(start)
+            mode, size = int(words[1], 8), int(words[2])
+            listing.add(kind[1:], mode, size, path, fresh=kind[:1] == "+")
     return listing
 
 
@@ -165,16 +175,18 @@ def restore(
 ) -> dict[str, File]:
     """Return a place's files: those that were changed, and those that are as they were laid.
 
+    What is neither was there before anything was laid: the image's, and no business of ours.
+
     Raises:
-        ValueError: a file is listed that was neither laid nor sent.
+        ValueError: a file was changed and not sent.
     """
     tree: dict[str, File] = {}
     for path, mode in listing.modes.items():
         data = changed.get(f"{place}/{path}")
         if data is not None:
             tree[path] = File(data=data, mode=mode)
+        elif path in listing.fresh:
+            raise ValueError(f"{place}/{path} did not come back")
         elif path in laid:
             tree[path] = laid[path]
-        else:
-            raise ValueError(f"{place}/{path} did not come back")
     return tree

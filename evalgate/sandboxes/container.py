@@ -27,7 +27,7 @@ from evalgate.sandboxes.seccomp import seccomp_profile
 
 _log = logging.getLogger(__name__)
 
-_MB: Final = 1 << 20
+MB: Final = 1 << 20
 _KILLED: Final = 128 + 9
 _NO_MEMORY: Final = "the memory was used up"
 
@@ -36,23 +36,32 @@ _NO_MEMORY: Final = "the memory was used up"
 class Limits:
     """What one container may use: bytes of memory and work space, processors, processes."""
 
-    memory: int = 2048 * _MB
-    work: int = 1024 * _MB
+    memory: int = 2048 * MB
+    work: int = 1024 * MB
     files: int = 200_000
-    temp: int = 256 * _MB
+    temp: int = 256 * MB
     cpus: float = 1.0
     processes: int = 256
     open_files: int = 4096
-    file_size: int = 512 * _MB
+    file_size: int = 512 * MB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Containers:
-    """What containers are made of, and what they may use; ``own`` is a project's own image."""
+    """What containers are made of, and what they may use.
+
+    ``own`` tells a project's own image. ``told_by`` is what names the image's content, when it is
+    not the image itself, and ``purpose`` what it is for. The files of a ``lasting`` container are
+    its own, to be kept, and not in memory; with ``network`` it reaches what the host does.
+    """
 
     image: Image = field(default_factory=standard_image)
     limits: Limits = field(default_factory=Limits)
     own: bool = False
+    told_by: Image | None = None
+    purpose: str = "sandbox"
+    lasting: bool = False
+    network: bool = False
 
 
 def containers_of(spec: SandboxSpec, harness: Tree) -> Containers:
@@ -65,8 +74,8 @@ def containers_of(spec: SandboxSpec, harness: Tree) -> Containers:
         name = spec.dockerfile.removeprefix(spec.context)
         image = Built(context, what=f"the image of {spec.dockerfile}", dockerfile=name)
     limits = Limits(
-        memory=spec.memory_mb * _MB,
-        work=spec.work_mb * _MB,
+        memory=spec.memory_mb * MB,
+        work=spec.work_mb * MB,
         cpus=spec.cpus,
         processes=spec.processes,
     )
@@ -89,8 +98,12 @@ class ContainerProvider:
         """Use an engine under the name of a provider, and an image that has the programs."""
         self.name = name
         self._engine = engine
-        self._containers = containers
+        self.containers = containers
         self._temp = temp
+
+    def of(self, containers: Containers) -> ContainerProvider:
+        """Return the same provider for other containers."""
+        return ContainerProvider(self.name, self._engine, containers, self._temp)
 
     def unavailable(self) -> str | None:
         """Say why it can not be used here: the engine, or its image."""
@@ -110,10 +123,11 @@ class ContainerProvider:
     @property
     def images(self) -> Mapping[str, str]:
         """What its image is for, and what names its content; it is made when it is not there."""
-        return {"sandbox": self._image().digest}
+        told_by = self.containers.told_by or self.containers.image
+        return {self.containers.purpose: told_by.ready(self._engine).digest}
 
     def _image(self) -> Ready:
-        return self._containers.image.ready(self._engine)
+        return self.containers.image.ready(self._engine)
 
     @contextlib.contextmanager
     def open_sandbox(self) -> Iterator[ContainerSandbox]:
@@ -125,7 +139,7 @@ class ContainerProvider:
         image = self._image()
         with open_room(self._temp, engine=self._engine.address) as room:
             try:
-                yield ContainerSandbox(self._engine, image, room, self._containers.limits)
+                yield ContainerSandbox(self._engine, image, room, self.containers)
             finally:
                 try:
                     self._engine.remove(room.path.name)
@@ -137,11 +151,16 @@ class ContainerProvider:
 class ContainerSandbox:
     """One container for one stage."""
 
-    def __init__(self, engine: Engine, image: Ready, room: Room, limits: Limits) -> None:
+    def __init__(self, engine: Engine, image: Ready, room: Room, of: Containers) -> None:
         self._engine = engine
         self._image = image
         self._room = room
-        self._limits = limits
+        self._of = of
+
+    @property
+    def name(self) -> str:
+        """The name of the container."""
+        return self._room.path.name
 
     @property
     def places(self) -> Places:
@@ -162,7 +181,7 @@ class ContainerSandbox:
         return result
 
     def _attempt(self, attempt: Attempt, stop: threading.Event) -> StageResult:
-        name = self._room.path.name
+        name = self.name
         try:
             self._engine.remove(name)
             self._engine.create(name, self._image.name, attempt.command, **self._settings())
@@ -189,29 +208,32 @@ class ContainerSandbox:
         return result
 
     def _settings(self) -> dict[str, object]:
-        limits = self._limits
+        limits = self._of.limits
+        disks = {
+            TOP: self._memory_disk(limits.work, limits.files),
+            "/tmp": self._memory_disk(limits.temp, limits.files // 4),  # noqa: S108
+        }
+        if self._of.lasting:
+            del disks[TOP]
         return {
             "hostname": "evalgate",
             "labels": {OWNER: self._room.path.name},
-            "network_mode": "none",
-            "read_only": True,
+            "network_mode": "bridge" if self._of.network else "none",
+            "read_only": not self._of.lasting,
             "cap_drop": ["ALL"],
             "security_opt": ["no-new-privileges", f"seccomp={self._profile()}"],
             "mem_limit": limits.memory,
             "memswap_limit": limits.memory,
             "nano_cpus": int(limits.cpus * 1e9),
             "pids_limit": limits.processes,
-            "shm_size": 64 * _MB,
+            "shm_size": 64 * MB,
             "ulimits": {
                 "nofile": limits.open_files,
                 "core": 0,
                 "fsize": limits.file_size,
                 **({"nproc": 4096} if self._engine.is_podman else {}),
             },
-            "tmpfs": {
-                TOP: self._memory_disk(limits.work, limits.files),
-                "/tmp": self._memory_disk(limits.temp, limits.files // 4),  # noqa: S108
-            },
+            "tmpfs": disks,
         }
 
     def _memory_disk(self, size: int, files: int) -> str:

@@ -135,7 +135,10 @@ class Derived:
     def _ready(self, engine: Engine) -> Ready:
         below = self.on.ready(engine)
         script = self.script(below)
-        steps = "USER root\nCOPY layer /tmp/evalgate-layer\nRUN sh -e /tmp/evalgate-layer\n"
+        # In the WORKDIR of the image below, the builder would follow the link that is laid there.
+        steps = (
+            "USER root\nWORKDIR /\nCOPY layer /tmp/evalgate-layer\nRUN sh -e /tmp/evalgate-layer\n"
+        )
         context = {
             "Dockerfile": File(data=f"FROM {below.name}\n{steps}USER 1000:1000\n".encode()),
             "layer": File(data=script.encode()),

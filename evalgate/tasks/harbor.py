@@ -2,7 +2,8 @@
 
 task.toml                   limits, and our fields under [metadata.evalgate]
 instruction.md              what the agent is asked
-environment/workspace/      the files it starts from
+environment/workspace/      the files it starts from, laid over those in the image's WORKDIR
+environment/Dockerfile      an image of the task's own, if there is one
 tests/                      hidden: laid in after the agent has exited
 solution/                   known-good, used to prove the task
 """
@@ -12,6 +13,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from evalgate.core.environment import Environment, SetUp, absolute_path
 from evalgate.core.files import Tree, is_safe_path, subtree
 from evalgate.core.limits import LEAST_USD, Allowance
 from evalgate.core.schema import Reader, Source
@@ -21,6 +23,7 @@ from evalgate.errors import UsageError
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
 _LONGEST_ID = 100
 _NO_DEFAULTS = Allowance()
+SOLUTION = "solution/solve.sh"
 
 
 def load_harbor_task(folder: str, files: Tree, defaults: Allowance = _NO_DEFAULTS) -> Task:
@@ -34,6 +37,7 @@ def load_harbor_task(folder: str, files: Tree, defaults: Allowance = _NO_DEFAULT
     top = Reader(source.parse(), source)
     top.text("schema_version", "1.4")
     ours = top.table("metadata").table("evalgate")
+    top.text("version", "")  # as older folders name their schema's
     own, limits = _limits(top, ours, _NO_DEFAULTS), _limits(top, ours, defaults)
     plain = task_digest(files)
     task = Task(
@@ -48,6 +52,7 @@ def load_harbor_task(folder: str, files: Tree, defaults: Allowance = _NO_DEFAULT
         expected_files=ours.texts("expected_files", []),
         expected_tests=ours.texts("expected_tests", []),
         checks=tuple(_check(check) for check in ours.tables("checks")),
+        environment=_environment(top.table("environment"), ours, files),
     )
     ours.done()
     top.done()
@@ -56,7 +61,7 @@ def load_harbor_task(folder: str, files: Tree, defaults: Allowance = _NO_DEFAULT
 
 
 def _verify(task: Task, ours: Reader, folder: str) -> None:
-    if not task.workspace:
+    if not task.workspace and not task.environment.has_image:
         message = f"{folder}/environment/workspace: there are no files to start from"
         raise UsageError(message, hint="put the files the agent starts with there")
     if not task.tests and not task.checks:
@@ -79,6 +84,9 @@ def _verify(task: Task, ours: Reader, folder: str) -> None:
 def _task_id(table: Reader, folder: str) -> str:
     name = table.text("name", folder.rsplit("/", 1)[-1]).removeprefix("local/")
     table.text("description", "")
+    table.text("version", "")
+    table.texts("keywords", [])
+    table.tables("authors")
     table.done()
     pieces = name.split("/")
     path_like = any(piece in {"", ".", ".."} for piece in pieces) or name.startswith("-")
@@ -96,7 +104,6 @@ def _limits(top: Reader, ours: Reader, defaults: Allowance) -> Limits:
         max_usd=defaults.usd,
     )
     agent, verifier = top.table("agent"), top.table("verifier")
-    environment = top.table("environment")
     limits = Limits(
         agent_seconds=agent.number("timeout_sec", default.agent_seconds, low=0.1),
         grade_seconds=verifier.number("timeout_sec", default.grade_seconds, low=0.1),
@@ -105,11 +112,41 @@ def _limits(top: Reader, ours: Reader, defaults: Allowance) -> Limits:
         max_tokens=ours.some_integer("max_tokens", default.max_tokens, low=1),
         max_usd=ours.some_number("max_usd", default.max_usd, low=LEAST_USD),
     )
-    verifier.choice("environment_mode", "separate", ("separate",))
-    environment.choice("network_mode", "no-network", ("no-network",))
-    for reader in (agent, verifier, environment):
+    # A folder made for one container is graded in another one all the same.
+    verifier.choice("environment_mode", "separate", ("separate", "shared"))
+    for reader in (agent, verifier):
         reader.done()
     return limits
+
+
+def _environment(table: Reader, ours: Reader, files: Tree) -> Environment:
+    table.choice("network_mode", "no-network", ("no-network",))
+    if table.flag("allow_internet", default=False):
+        hint = "agent and tests have no network; [metadata.evalgate] setup may have it"
+        raise table.error("must be false", "allow_internet", hint=hint)
+    # What the builder and the disk may use is the engine's business.
+    table.number("build_timeout_sec", 0.0)
+    table.integer("storage_mb", 0)
+    set_up = ours.table("setup")
+    context = subtree(files, "environment")
+    environment = Environment(
+        image=table.text("docker_image", ""),
+        context=context if "Dockerfile" in context else {},
+        workdir=table.text("workdir", ""),
+        absolute=absolute_path([_script(files, "tests/test.sh"), _script(files, SOLUTION)]),
+        cpus=table.number("cpus", 0.0),
+        memory_mb=table.integer("memory_mb", 0),
+        set_up=SetUp(
+            commands=set_up.texts("commands", []), network=set_up.flag("network", default=False)
+        ),
+    )
+    set_up.done()
+    table.done()
+    return environment
+
+
+def _script(files: Tree, path: str) -> str:
+    return files[path].data.decode("utf-8", "replace") if path in files else ""
 
 
 def _check(table: Reader) -> CheckSpec:

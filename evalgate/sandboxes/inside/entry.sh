@@ -6,11 +6,15 @@ size=$1 seconds=$2 keep=$3 path=$4 forwards=$5 program=$6
 shift 6
 IFS= read -r word
 umask 022
+short() { printf %s "$1" | head -c 400 | tr '\n' ' '; }
 end() { printf '%s%s\n' "$word" "$*"; exit 0; }
 cd /evalgate || end setup "there is no /evalgate"
 [ "$(find / -maxdepth 0 -newerct @0 -printf x 2>/dev/null)" = x ] || end setup "the image has no GNU find"
 tar --hard-dereference --version >/dev/null 2>&1 || end setup "the image has no GNU tar"
-said=$(head -c "$size" | tar -xpf - 2>&1) || end setup "$(printf %s "$said" | head -c 400 | tr '\n' ' ')"
+if [ -d /evalgate-base ]; then # what an image holds of the workspace, below what is laid
+  said=$(mkdir -p repo && cp -dR --preserve=mode,timestamps /evalgate-base/. repo/ 2>&1) || end setup "$(short "$said")"
+fi
+said=$(head -c "$size" | tar -xpf - 2>&1) || end setup "$(short "$said")"
 cd repo || end setup "there is no repository"
 
 # Looked at before: afterwards its absence and an exit code of 127 are the same.
@@ -31,17 +35,19 @@ if [ "$(head -c 2 "$found" | tr -d '\0')" = '#!' ]; then
   [ -x "$interpreter" ] || end missing "$program: its interpreter $interpreter is missing"
 fi
 
-# A directory that is moved takes its files along, and they are as old as before.
-folders() { find $keep -iname .git -prune -o -type d -printf '%i %p\0' | LC_ALL=C sort -z; }
-(cd .. && folders >.folders) || end setup "the image has no GNU sort"
-
+# All files by number and name: one that is there under another in the end is sent as well, also
+# when it is as old as before, since the folder it lies in was moved.
+files() { find $keep -mindepth 1 -iname .git -prune -o \( -type f -o -type l \) "$@" 2>/dev/null; }
+numbered() { files -printf '%i %p\0' | LC_ALL=C sort -z; }
+(cd /evalgate && numbered) >/tmp/.evalgate-before || end setup "the image has no GNU sort"
+exec 9</tmp/.evalgate-before && rm /tmp/.evalgate-before
 began=$(date +%s.%N)
 sleep 0.02 # the clock of files is coarse: whatever is changed from here on is younger than began
 from=$(date +%s%N)
 if [ "$forwards" = yes ]; then
-  timeout -s KILL "$seconds" env -i "$@"
+  timeout -s KILL "$seconds" env -i "$@" 9<&-
 else
-  timeout -s KILL "$seconds" env -i "$@" </dev/null >&2
+  timeout -s KILL "$seconds" env -i "$@" </dev/null >&2 9<&-
 fi
 code=$?
 kill -9 -1 2>/dev/null # all but this process, wherever they went; nothing could be started before
@@ -51,10 +57,11 @@ cd /evalgate || end setup "/evalgate is gone"
 find $keep \( -type d ! -perm -700 -exec chmod u+rwx {} \; \) , \
   \( -type f ! -perm -400 -exec chmod u+r {} + \) 2>/dev/null
 printf '%sended %s %s\n' "$word" "$code" "$took"
-find $keep -mindepth 1 -iname .git -prune -o -printf '%y %m %s %p\0' 2>/dev/null
+find $keep -mindepth 1 -iname .git -prune -o \
+  \( -newerct "@$began" -printf + -o -printf - \) -printf '%y %m %s %p\0' 2>/dev/null
 printf '\0'
 {
-  find $keep -mindepth 1 -iname .git -prune -o \( -type f -o -type l \) -newerct "@$began" -print0
-  folders | LC_ALL=C comm -z -13 .folders - | sed -z 's/^[0-9]* //' | xargs -0 -r sh -c \
-    'exec find "$@" -mindepth 1 -maxdepth 1 -iname .git -prune -o \( -type f -o -type l \) -print0' find
-} 2>/dev/null | sort -zu | tar --null --no-recursion --hard-dereference -T - -cf - 2>/dev/null
+  files -newerct "@$began" -print0
+  numbered | LC_ALL=C comm -z -13 /proc/self/fd/9 - | sed -z 's/^[0-9]* //'
+} 2>/dev/null | LC_ALL=C sort -zu |
+  tar --null --no-recursion --hard-dereference -T - -cf - 2>/dev/null

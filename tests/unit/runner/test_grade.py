@@ -287,12 +287,14 @@ def solved_task(task: MakeTask) -> MakeTask:
             "because of this claim, reported success without a report of: test_a.T.test_x",
         ),
         (
-            "import os\nlogs = os.environ['EVALGATE_LOGS'] + '/verifier'\nos.makedirs(logs)\n"
+            "import os\nlogs = os.environ['EVALGATE_LOGS'] + '/verifier'\n"
+            "os.makedirs(logs, exist_ok=True)\n"
             "open(logs + '/reward.txt', 'w').write('nan')\n",
             "because of this claim, the reward nan lies outside 0 to 1",
         ),
         (
-            "import os\nlogs = os.environ['EVALGATE_LOGS'] + '/verifier'\nos.makedirs(logs)\n"
+            "import os\nlogs = os.environ['EVALGATE_LOGS'] + '/verifier'\n"
+            "os.makedirs(logs, exist_ok=True)\n"
             "os.symlink('1', logs + '/reward.txt')\n",
             "because of this claim, the reward file is a link",
         ),

@@ -72,7 +72,7 @@ def test_hostile_entries_are_data_and_nothing_else() -> None:
     changed = unpack(data)
     assert changed["repo/link"] == b"/etc/shadow"
     assert not {"repo/pipe", "repo/disk", "repo/hard"} & changed.keys()
-    listing = read_listing(b"f 644 4 repo/ok\0l 777 11 repo/link\0", "repo")
+    listing = read_listing(b"+f 644 4 repo/ok\0+l 777 11 repo/link\0", "repo")
     assert restore("repo", {}, listing, changed) == {
         "ok": File(data=b"fine"),
         "link": File(data=b"/etc/shadow", mode=FileMode.SYMLINK),
@@ -81,7 +81,7 @@ def test_hostile_entries_are_data_and_nothing_else() -> None:
 
 def test_what_is_listed_and_not_sent_is_an_error() -> None:
     """A file can not be made up, nor one forgotten."""
-    listing = read_listing(b"f 644 1 repo/new\0", "repo")
+    listing = read_listing(b"+f 644 1 repo/new\0", "repo")
     with pytest.raises(ValueError, match="did not come back"):
         restore("repo", {}, listing, {})
 
@@ -89,10 +89,10 @@ def test_what_is_listed_and_not_sent_is_an_error() -> None:
 @pytest.mark.parametrize(
     ("entries", "words"),
     [
-        (lambda: b"f 644 40000000 repo/big\0", "bytes"),
-        (lambda: b"".join(b"f 644 0 repo/%d\0" % n for n in range(20_001)), "files"),
-        (lambda: b"".join(b"d 755 0 repo/%d\0" % n for n in range(20_001)), "directories"),
-        (lambda: b"d 755 0 repo/" + b"/".join([b"d"] * 200) + b"\0", "directories"),
+        (lambda: b"+f 644 40000000 repo/big\0", "bytes"),
+        (lambda: b"".join(b"+f 644 0 repo/%d\0" % n for n in range(20_001)), "files"),
+        (lambda: b"".join(b"+d 755 0 repo/%d\0" % n for n in range(20_001)), "directories"),
+        (lambda: b"+d 755 0 repo/" + b"/".join([b"d"] * 200) + b"\0", "directories"),
     ],
     ids=["bytes", "files", "directories", "depth"],
 )

@@ -11,18 +11,7 @@ from evalgate.core.files import File
 from evalgate.core.sandbox import SandboxSpec
 from evalgate.errors import NotAvailableError
 from evalgate.sandboxes.container import containers_of, docker
-from evalgate.sandboxes.docker import Engine
 from evalgate.sandboxes.images import Built, Named, standard_image
-
-
-@pytest.fixture
-def engine() -> Engine:
-    """Return the engine at hand."""
-    reason = docker().unavailable()
-    if reason is not None:
-        assert "EVALGATE_ENGINE" not in os.environ, reason
-        pytest.skip(reason)
-    return Engine()
 
 
 def context(said: str, step: str = "true") -> dict[str, File]:

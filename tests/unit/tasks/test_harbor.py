@@ -136,9 +136,9 @@ WRONG = {
         "[environment]\nnetwork_mode = 'public'\n",
         "tasks/greet/task.toml:2: environment.network_mode: must be one of no-network",
     ),
-    "shared verifier": (
-        "[verifier]\nenvironment_mode = 'shared'\n",
-        "tasks/greet/task.toml:2: verifier.environment_mode: must be one of separate",
+    "unknown verifier": (
+        "[verifier]\nenvironment_mode = 'same'\n",
+        "tasks/greet/task.toml:2: verifier.environment_mode: must be one of separate, shared",
     ),
     "no turns": (TOML + "max_turns = 0\n", "tasks/greet/task.toml:9: metadata.evalgate.max_turns"),
     "no tokens": (TOML + "max_tokens = 0\n", "tasks/greet/task.toml:9: metadata.evalgate.max_tok"),

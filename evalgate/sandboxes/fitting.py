@@ -1,0 +1,140 @@
+"""A provider and a task fitted to one another: the image a task brings, its files, its set-up."""
+
+from __future__ import annotations
+
+import threading
+from dataclasses import dataclass, replace
+from typing import Final
+
+from evalgate.core.environment import Environment
+from evalgate.core.files import Tree
+from evalgate.core.task import Task
+from evalgate.errors import NotAvailableError, UsageError
+from evalgate.protocols import SandboxProvider, Stage, StageStatus
+from evalgate.sandboxes.container import MB, ContainerProvider, Containers
+from evalgate.sandboxes.forwarding import inner_text
+from evalgate.sandboxes.images import Built, Derived, Image, Named
+from evalgate.sandboxes.set_up import SetUpImage
+
+_COPYING: Final = 60.0
+#: Directories that no workspace can take the place of.
+_SYSTEM: Final = frozenset(
+    f"/{name}"
+    for name in ("bin", "boot", "dev", "etc", "lib", "lib64", "proc", "run", "sbin", "sys", "tmp")
+) | {"/usr", "/var"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fit:
+    """A task with all its files, and the provider of the sandboxes it is worked on in."""
+
+    task: Task
+    provider: SandboxProvider
+
+
+def fit(provider: SandboxProvider, task: Task, *, setup_network: bool) -> Fit:
+    """Make ready what a task asks of its place; its images are built when they are not there.
+
+    Raises:
+        UsageError: its set-up needs the network, and the configuration does not allow it; or the
+            files of its image can not be a workspace.
+        NotAvailableError: the provider makes no containers, or the image can not be made.
+    """
+    wanted = task.environment
+    if wanted.set_up.network and not setup_network:
+        raise UsageError(
+            f"the task {task.id} asks for the network: [metadata.evalgate] setup.network",
+            hint="allow it with [sandbox] setup_network = true, or let it do without",
+        )
+    if not isinstance(provider, ContainerProvider):
+        if wanted.needs:
+            raise NotAvailableError(
+                f"the task {task.id} needs {wanted.needs}, and the sandbox"
+                f" {provider.name!r} makes no containers",
+                hint="install Docker or podman, or leave the task out",
+            )
+        return Fit(task=task, provider=provider)
+    if not (wanted.needs or wanted.cpus or wanted.memory_mb):
+        return Fit(task=task, provider=provider)
+    fitted = provider.of(_containers(provider.containers, task))
+    if wanted.has_image:
+        files = _files_of_image(fitted, task)
+        task = replace(task, workspace={**files, **task.workspace})
+    if wanted.set_up.commands:
+        below = fitted.containers
+        image = SetUpImage(
+            task=task.id,
+            on=below.image,
+            provider=fitted,
+            workspace=task.workspace,
+            set_up=wanted.set_up,
+        )
+        fitted = fitted.of(replace(below, image=image))
+    _ = fitted.image  # now, before anything is paid
+    return Fit(task=task, provider=fitted)
+
+
+def _containers(usual: Containers, task: Task) -> Containers:
+    wanted, containers = task.environment, usual
+    if wanted.has_image:
+        image = _image(wanted, task.id)
+        containers = replace(usual, image=image, told_by=image, purpose=f"task {task.id}")
+    if wanted.has_image or wanted.absolute:
+        told_by = containers.told_by or containers.image
+        layer = Derived(
+            containers.image,
+            lambda below: _layer(wanted.workdir or below.workdir, task.id),
+            f"the image of the task {task.id}",
+        )
+        containers = replace(containers, image=layer, told_by=told_by)
+    limits = containers.limits
+    return replace(
+        containers,
+        limits=replace(
+            limits,
+            cpus=wanted.cpus or limits.cpus,
+            memory=wanted.memory_mb * MB or limits.memory,
+        ),
+    )
+
+
+def _image(wanted: Environment, task: str) -> Image:
+    if wanted.image:
+        return Named(wanted.image)
+    what = f"the image of the task {task} (environment/Dockerfile)"
+    return Built(wanted.context, what, family="evalgate-task-image")
+
+
+def _layer(workdir: str, task: str) -> str:
+    place = "/" + workdir.strip("/")
+    if place in _SYSTEM or place.startswith(("/proc/", "/sys/", "/dev/", "/evalgate")):
+        raise UsageError(
+            f"the task {task}: its image's WORKDIR {place} can not hold a workspace",
+            hint="WORKDIR /app, or [environment] workdir",
+        )
+    quoted = place.replace("'", "'\\''")
+    return f"workdir='{quoted}'\n{inner_text('layer.sh')}"
+
+
+def _files_of_image(provider: ContainerProvider, task: Task) -> Tree:
+    """Return the files in the WORKDIR of a task's image, apart from installed packages."""
+    with provider.open_sandbox() as sandbox:
+        script = 'cp -dR --preserve=mode /evalgate-files/. "$1"/'
+        stage = Stage(
+            trees={},
+            argv=["sh", "-c", script, "copy", sandbox.places.logs],
+            timeout=_COPYING,
+            keep=("logs",),
+        )
+        result = sandbox.run(stage, threading.Event())
+    if result.status is StageStatus.TOO_LARGE:
+        raise UsageError(
+            f"the task {task.id}: its image's WORKDIR is no workspace: {result.detail}",
+            hint="put what is no source file elsewhere; node_modules and .venv do not count",
+        )
+    if result.status is not StageStatus.EXITED or result.exit_code:
+        said = result.log.decode("utf-8", "replace").strip()[-200:]
+        raise NotAvailableError(
+            f"the files of the image of the task {task.id} can not be read: {result.detail} {said}"
+        )
+    return result.trees["logs"]

@@ -1,0 +1,99 @@
+"""The set-up of a task: commands run once in a container, whose result is kept as an image.
+
+What they make lies below the files of the workspace in every later stage, and is the image's: no
+part of a claim. The workspace's own files are left as the task has them.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Final
+
+from evalgate.core.environment import SetUp
+from evalgate.core.files import File, Tree, tree_digest
+from evalgate.errors import NotAvailableError
+from evalgate.protocols import Stage, StageStatus
+from evalgate.sandboxes.container import ContainerProvider
+from evalgate.sandboxes.docker import Engine
+from evalgate.sandboxes.images import Derived, Image, Once, Ready, made, told
+
+#: Seconds for all commands of one set-up: packages are fetched, and compiled at times.
+_LONGEST: Final = 900.0
+
+# Both are the user's own: what the commands leave in the one is moved to the other.
+_PLACES: Final = """
+mkdir -p /evalgate /evalgate-base
+chown -R 1000:1000 /evalgate-base
+chmod 1777 /evalgate
+rm -f /tmp/evalgate-layer
+"""
+
+_DRIVER: Final = """
+for command in "$@"; do
+  printf '$ %s\\n' "$command"
+  sh -c "$command" </dev/null || exit
+done
+xargs -0 rm -f -- </evalgate/inbox/laid
+find /evalgate-base -mindepth 1 -maxdepth 1 -exec rm -rf {} +
+find . -mindepth 1 -maxdepth 1 -exec mv -t /evalgate-base {} + || exit
+cd / && chmod -R u+w /evalgate/*
+rm -rf /evalgate/*
+"""
+
+
+@dataclass(slots=True, kw_only=True)
+class SetUpImage:
+    """An image in which a task's set-up has run; ``provider`` says where and within what."""
+
+    task: str
+    on: Image
+    provider: ContainerProvider
+    workspace: Tree
+    set_up: SetUp
+    _made: Once = field(default_factory=Once)
+
+    def ready(self, engine: Engine) -> Ready:
+        """Return it; the commands run, and that is said, when anything they see has changed.
+
+        Raises:
+            NotAvailableError: a command failed, or took too long.
+        """
+        return self._made.get(lambda: self._ready(engine))
+
+    def _ready(self, engine: Engine) -> Ready:
+        inputs = [
+            self.on.ready(engine).digest,
+            tree_digest(self.workspace, domain="evalgate-setup/1"),
+            f"network: {self.set_up.network}",
+            _DRIVER,
+            *self.set_up.commands,
+        ]
+        with told(engine):
+            return made(engine, "evalgate-setup", inputs, lambda *it: self._make(engine, *it))
+
+    def _make(self, engine: Engine, tag: str, labels: Mapping[str, str]) -> None:
+        places = Derived(self.on, lambda _: _PLACES, f"the image of the set-up of {self.task}")
+        containers = replace(
+            self.provider.containers, image=places, lasting=True, network=self.set_up.network
+        )
+        laid = b"\0".join(path.encode("utf-8", "surrogateescape") for path in self.workspace)
+        stage = Stage(
+            trees={"repo": self.workspace, "inbox": {"laid": File(data=laid)}},
+            argv=["sh", "-c", _DRIVER, "setup", *self.set_up.commands],
+            timeout=_LONGEST,
+            keep=("logs",),
+        )
+        with self.provider.of(containers).open_sandbox() as sandbox:
+            result = sandbox.run(stage, threading.Event())
+            if result.status is not StageStatus.EXITED or result.exit_code:
+                how = f"with {result.status}"
+                if result.status is StageStatus.EXITED:
+                    how = f"with exit code {result.exit_code}"
+                said = result.log.decode("utf-8", "replace").strip().splitlines()
+                raise NotAvailableError(
+                    f"the set-up of the task {self.task} ended {how} {result.detail}".rstrip(),
+                    hint="; ".join(line.strip() for line in said[-4:]) or "it said nothing",
+                )
+            engine.commit(sandbox.name, tag=tag, labels=labels)

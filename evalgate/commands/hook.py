@@ -112,7 +112,7 @@ def _touched(project: Project, head: str, base: str) -> bool:
 def _judge(project: Project, head: str, base: str) -> ExitCode:
     from evalgate.commands.console import Console  # noqa: PLC0415 - only when there is work
     from evalgate.commands.gate import GateOptions, gate  # noqa: PLC0415
-    from evalgate.commands.plumbing import plumbing  # noqa: PLC0415
+    from evalgate.commands.plumbing import plumbing_of_push  # noqa: PLC0415
 
     console = Console(quiet=True)
     code, gated = gate(project, GateOptions(base=base, head=head), console)
@@ -122,7 +122,7 @@ def _judge(project: Project, head: str, base: str) -> ExitCode:
         _say(f"  {line}")
     if code is ExitCode.DIVERGED:
         with open_state(project, Subject.parse(head)) as state:
-            _say(plumbing(project, head, base, console))
+            _say(plumbing_of_push(project, head, base, console))
             _say("this edit is not measured: evalgate run --record && evalgate gate")
             blocked = state.config.hook_on_stale == "block"
         return code if blocked else ExitCode.OK

@@ -52,7 +52,7 @@ class ReplayOptions:
 
     @property
     def beside_stale(self) -> list[str]:
-        """The options given that say nothing to a trial of the plumbing alone."""
+        """The options given that say nothing to a plumbing test."""
         given = {
             "--faults": self.faults is not None,
             "--record-missing": self.record_missing is not None,

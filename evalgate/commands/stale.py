@@ -1,4 +1,4 @@
-"""`evalgate replay --allow-stale PART`: does an edited harness still run? Nothing is measured.
+"""`evalgate replay --allow-stale PART`: a plumbing test of an edited harness.
 
 The agent of today runs against recordings of another harness, which differs in the named parts
 only. Its requests are answered by what stands at their place in the conversation.
@@ -6,21 +6,17 @@ only. Its requests are answered by what stands at their place in the conversatio
 
 from __future__ import annotations
 
-import os
-import threading
 from collections.abc import Mapping, Sequence
 
 from evalgate.commands.cassettes.finding import Shelved, shelved
 from evalgate.commands.console import Console
+from evalgate.commands.plumbing import plumbing
 from evalgate.commands.project import State
-from evalgate.commands.trials import Report, announce
+from evalgate.commands.trials import Report
 from evalgate.core.harness import Harness
 from evalgate.core.task import Task
 from evalgate.errors import DivergedError, ExitCode, UsageError
-from evalgate.runner.bench import Bench
 from evalgate.runner.recorded import RecordedTrial
-from evalgate.runner.trial import plumbing_trial
-from evalgate.wiring import Kind, Setup, open_bench
 
 
 def require_stale(
@@ -28,8 +24,8 @@ def require_stale(
 ) -> None:
     """Look at what ``--allow-stale`` is asked for before anything runs.
 
-    UsageError for a part that the harness does not have, for options ``beside`` it that a trial
-    of the plumbing knows nothing of, and when this very harness is ``recorded``.
+    UsageError for a part that the harness does not have, for options ``beside`` it that a
+    plumbing test knows nothing of, and when this very harness is ``recorded``.
     """
     parts = ", ".join(sorted(harness.parts))
     for part in allowed:
@@ -48,18 +44,15 @@ def require_stale(
 def replay_stale(
     state: State, tasks: Sequence[Task], allowed: Sequence[str], console: Console
 ) -> Report:
-    """Run one recorded trial a task; exit 7 when one of them is broken or can not be tried.
+    """Run one stale recording a task; exit 7 when one of them is broken or can not be tried.
 
     DivergedError when every recording differs in more than the allowed parts.
     """
     harness = state.harness
     recorded, differing = _choose(harness, shelved(state), set(allowed))
-    setup = Setup(kind=Kind.REPLAY, harness=harness, tasks=tasks, sandbox=state.config.sandbox.use)
     parts = ", ".join(differing) or "nothing"
     console.warn(f"stale: recordings of another harness (other: {parts}); nothing is measured")
-    with open_bench(setup, os.environ) as bench:
-        announce(bench, Kind.REPLAY, console)
-        told = {task.id: _tried(bench, task, recorded) for task in tasks}
+    told = plumbing(harness, tasks, recorded, state.config.sandbox.use, console)
     broken = [task for task, trouble in told.items() if trouble]
     lines = [
         f"stale ({parts}): {task}: {trouble or 'runs'}: nothing measured"
@@ -71,13 +64,6 @@ def replay_stale(
     )
     code = ExitCode.DIVERGED if broken else ExitCode.OK
     return Report(exit_code=code, problems=tuple(lines), closing=closing)
-
-
-def _tried(bench: Bench, task: Task, recorded: Mapping[str, RecordedTrial]) -> str:
-    one = recorded.get(task.id)
-    if one is None:
-        return "was never recorded"
-    return plumbing_trial(bench, task, one.tape, threading.Event()) or ""
 
 
 def _choose(

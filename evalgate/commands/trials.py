@@ -1,4 +1,4 @@
-"""`run`, `replay` and `regrade`: one road to trials, with three ways to get them."""
+"""`run`, `replay` and `regrade`: one road to trials, whichever way they come about."""
 
 from __future__ import annotations
 

@@ -17,9 +17,10 @@ PASSTHROUGH: Final = "passthrough"
 #: Variable -> what stands after the gateway's own URL in it.
 BASE_URLS: Final[Mapping[str, str]] = {
     "ANTHROPIC_BASE_URL": "",
+    "GOOGLE_GEMINI_BASE_URL": "",
     "OPENAI_API_BASE": "/v1",
     "OPENAI_BASE_URL": "/v1",
 }
 
 #: Clients do not start without a key in these; the gateway holds the real one.
-KEYS: Final = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY")
+KEYS: Final = ("ANTHROPIC_API_KEY", "OPENAI_API_KEY", "GEMINI_API_KEY", "GOOGLE_API_KEY")

@@ -22,7 +22,7 @@ from evalgate.gateway.keys.matching import Keyed
 from evalgate.gateway.leading_out import LEADS_OUT, leads_out
 from evalgate.gateway.limits.charge import Bill, bill_of
 from evalgate.gateway.playing import missed, replay, top_up
-from evalgate.gateway.relay import cut, reset
+from evalgate.gateway.relay import cut, reset, respond
 from evalgate.gateway.route import Route
 from evalgate.gateway.witness.witness import Refusal
 
@@ -107,9 +107,13 @@ class Answering:
         incoming, route = self._incoming, self._incoming.route
         if route.replays is not None:
             return await replay(incoming, route.replays, capture, fault)
-        known = None if route.tape is None else await top_up(incoming, route.tape, capture)
+        known = None if route.tape is None else await top_up(incoming, route.tape, capture, fault)
         if known is not None:
             return known
+        held = route.faults.held(capture.request.key)
+        if held is not None:
+            # Its place in the order is that of the request it was paid for.
+            return await respond(incoming.request, held)
         if not route.ask_anew():
             return missed(incoming, capture)
         return await ask_model(incoming, capture, body, fault, self._session)

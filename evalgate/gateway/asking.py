@@ -31,10 +31,6 @@ async def ask_model(
 ) -> web.StreamResponse:
     """Send a request to the model it names, unless a limit or the configuration forbids it."""
     route, bill = incoming.route, incoming.bill
-    held = route.faults.held(capture.request.key)
-    if held is not None:
-        # Its place in the order is that of the request it was paid for.
-        return await respond(incoming.request, held)
     refused = route.admit(incoming.slot, bill=bill)
     if refused is not None:
         return await incoming.refuse(capture, refused[0], HTTPStatus.BAD_REQUEST, refused[1])

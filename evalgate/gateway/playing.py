@@ -37,9 +37,13 @@ async def replay(
 
 
 async def top_up(
-    incoming: Incoming, tape: ReplayTape, capture: Capture
+    incoming: Incoming, tape: ReplayTape, capture: Capture, fault: Fault | None
 ) -> web.StreamResponse | None:
     """Answer from the tape as far as it goes; None when the model must be asked."""
+    if fault is not None:
+        broken = await _broken(incoming, tape, capture, fault)
+        if broken is not None:
+            return broken
     exchange = tape.play(capture.request.key)
     if exchange is None:
         return None

@@ -122,5 +122,7 @@ def _usable(path: Path) -> CassetteFile:
     """Return what was answered whole and well: an error would only be met again."""
     read = CassetteFile(header={}, exchanges=(), claim={}, record={})
     with suppress(FileNotFoundError):
-        read = load_journal(path.read_bytes(), name=str(path))
+        # A kill right after the file was made leaves nothing in it.
+        data = path.read_bytes()
+        read = load_journal(data, name=str(path)) if data else read
     return replace(read, exchanges=tuple(filter(answered, read.exchanges)))

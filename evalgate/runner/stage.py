@@ -99,7 +99,8 @@ def agent_stage(
     if route.meter.over_budget:
         raise OverBudgetError
     if result.status is StageStatus.NOT_FOUND:
-        message = f"the agent program can not be found: {stage.argv[0]}"
+        said = words_of_engine(result.detail, route.redactor) or stage.argv[0]
+        message = f"the agent program can not be found: {said}"
         raise NotAvailableError(message, hint="install it, or mend agent.command")
     work = _work(bench, route, task, result, overlay, canary)
     return route, replace(work, seconds=round(work.seconds + route.saved, 3))

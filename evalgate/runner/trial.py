@@ -165,7 +165,7 @@ def regraded_trial(
 
 
 def _as_recorded(trial: Trial, recorded: RecordedTrial) -> Trial:
-    # The agent worked under the recorded conditions; the checks are those of today.
+    # What is compared are the recorded conditions; the checks are those of today.
     conditions = replace(recorded.conditions, checks=trial.conditions.checks)
     return replace(trial, cassette=recorded.tape.digest, conditions=conditions)
 

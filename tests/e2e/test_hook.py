@@ -63,15 +63,34 @@ def test_a_recorded_harmless_edit_goes_through(pushed, scripted, evalgate):
 
 
 def test_an_unmeasured_edit_gets_a_plumbing_replay_and_goes_through(pushed):
-    """The pipeline works; this edit is not measured; the command and its cost."""
+    """The plumbing works; this edit is not measured; the command and its cost."""
     pushed.write("agent/prompts/rewrite.md", "Unmeasured.\n")
     pushed.commit("edit")
     done = push(pushed)
     assert done.returncode == 0, done.stderr
-    assert "the pipeline works" in done.stderr
+    assert "the plumbing works" in done.stderr
     assert "this edit is not measured" in done.stderr
     assert "evalgate run --record" in done.stderr
     assert "estimate: 6 trials" in done.stderr
+
+
+def test_a_plumbing_test_takes_the_sandbox_that_was_recorded_in(repo, scripted, evalgate, tmp_path):
+    """A push is no moment to look for another one, or to build its image."""
+    env = {"SCRIPTED_URL": scripted.url}
+    command = ("run", "--record", "--sandbox", "process")
+    assert evalgate(*command, cwd=repo.path, env=env).returncode == 0
+    assert evalgate("baseline", "accept", cwd=repo.path).returncode == 0
+    repo.commit("Recordings and baseline")
+    remote = tmp_path / "remote.git"
+    repo.git("init", "-q", "--bare", str(remote))
+    repo.git("remote", "add", "origin", str(remote))
+    repo.git("push", "-q", "origin", "main")
+    assert evalgate("hook", "install", cwd=repo.path).returncode == 0
+    repo.write("agent/prompts/rewrite.md", "Unmeasured.\n")
+    repo.commit("edit")
+    done = push(repo)
+    assert "the plumbing works" in done.stderr
+    assert "sandbox: process:" in done.stderr
 
 
 def test_a_broken_agent_shows_in_the_plumbing_replay(pushed):
@@ -79,7 +98,7 @@ def test_a_broken_agent_shows_in_the_plumbing_replay(pushed):
     pushed.write("agent/agent.py", "raise SystemExit('no prompt file')\n")
     pushed.commit("break")
     done = push(pushed)
-    assert "the pipeline is broken" in done.stderr
+    assert "the plumbing is broken" in done.stderr
     assert "no prompt file" in done.stderr
 
 

@@ -307,6 +307,21 @@ def test_an_agent_that_is_not_there_is_exit_9(repo, scripted, evalgate):
     assert "no-such-agent" in done.stderr
 
 
+def test_an_agent_without_its_interpreter_is_told_so(repo, scripted, evalgate):
+    """The program is there: that it can not be found would send people to the wrong place."""
+    config = (repo.path / "evalgate.toml").read_text()
+    begin, end = config.index("command = ["), config.index("]\n", config.index("command = [")) + 2
+    command = 'command = ["{harness_dir}/agent/agent.py"]\n'
+    repo.write("evalgate.toml", config[:begin] + command + config[end:])
+    repo.write("agent/agent.py", "#!/no/such/python\n")
+    (repo.path / "agent/agent.py").chmod(0o755)
+    done = evalgate(
+        "run", "--sandbox", "process", cwd=repo.path, env={"SCRIPTED_URL": scripted.url}
+    )
+    assert done.returncode == 9
+    assert "its interpreter /no/such/python is missing" in done.stderr
+
+
 def test_a_dry_run_says_what_it_would_do_and_does_nothing(repo, scripted, evalgate):
     """Trials, calls and cost are estimated; no run folder appears."""
     done = evalgate("run", "--dry-run", cwd=repo.path, env={"SCRIPTED_URL": scripted.url})

@@ -82,6 +82,17 @@ def test_a_stale_replay_shows_that_an_edited_harness_runs_and_measures_nothing(
     assert len(list((recorded.path / ".evalgate" / "runs").iterdir())) == runs
 
 
+def test_a_stale_replay_takes_the_sandbox_that_was_recorded_in(repo, scripted, evalgate):
+    """With `auto`, as any replay: another one might have to be made first."""
+    env = {"SCRIPTED_URL": scripted.url}
+    command = ("run", "--record", "--sandbox", "process")
+    assert evalgate(*command, cwd=repo.path, env=env).returncode == 0
+    repo.write("agent/prompts/rewrite.md", "Another prompt.\n")
+    done = evalgate("replay", "--allow-stale", "prompt", cwd=repo.path)
+    assert done.returncode == 0, done.stderr
+    assert "sandbox: process:" in done.stderr
+
+
 def test_a_stale_replay_is_only_of_what_was_allowed(recorded, evalgate):
     """Other parts are named with what would allow them; a part that is none is exit 2."""
     recorded.write("agent/prompts/rewrite.md", "Another prompt.\n")
@@ -133,7 +144,7 @@ def test_a_stale_replay_of_a_harness_that_is_recorded_is_refused(recorded, evalg
 
 
 def test_a_stale_replay_names_an_agent_that_no_longer_runs(recorded, evalgate):
-    """Exit 7: the pipeline is broken, whatever the prompt is worth."""
+    """Exit 7: the plumbing is broken, whatever the prompt is worth."""
     recorded.write("agent/agent.py", "raise SystemExit('no such flag')\n")
     done = evalgate("replay", "--allow-stale", "code", cwd=recorded.path)
     assert done.returncode == 7

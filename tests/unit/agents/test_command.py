@@ -75,11 +75,16 @@ def test_the_environment_leads_to_the_gateway(monkeypatch: pytest.MonkeyPatch) -
     """Base URLs in the usual variables, the models as JSON, and no real key."""
     monkeypatch.setenv("ANTHROPIC_API_KEY", "sk-ant-real")
     monkeypatch.setenv("OPENAI_API_KEY", "sk-real")
+    monkeypatch.setenv("GEMINI_API_KEY", "AIza-real")
+    monkeypatch.setenv("GOOGLE_API_KEY", "AIza-real")
     environment = CommandAgent(("a",), {"MINE": "{model}"}).environment(CALL)
     assert environment == {
         "ANTHROPIC_API_KEY": DUMMY_KEY,
         "ANTHROPIC_BASE_URL": "http://127.0.0.1:1/r",
         "EVALGATE_MODELS": CALL.models_json,
+        "GEMINI_API_KEY": DUMMY_KEY,
+        "GOOGLE_API_KEY": DUMMY_KEY,
+        "GOOGLE_GEMINI_BASE_URL": "http://127.0.0.1:1/r",
         "OPENAI_API_BASE": "http://127.0.0.1:1/r/v1",
         "OPENAI_API_KEY": DUMMY_KEY,
         "OPENAI_BASE_URL": "http://127.0.0.1:1/r/v1",

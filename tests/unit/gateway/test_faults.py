@@ -17,6 +17,9 @@ from evalgate.core.schema import Source
 from evalgate.gateway import plans
 from evalgate.gateway.dialects.table import DIALECTS
 from evalgate.gateway.faults import Faults, spoiled
+from evalgate.gateway.limits.top_up import TopUp
+from evalgate.gateway.server import Mode
+from evalgate.gateway.upstream import Upstream
 
 STREAM = "text/event-stream"
 EVENTS = (
@@ -257,6 +260,29 @@ def test_a_live_reply_that_was_spoiled_is_paid_once(wire, kind):
         assert wire.post(route, wire.asked()).body == BODY
         assert len(wire.scripted.heard) == 2
         assert route.meter.used.tokens == 32
+
+
+@pytest.mark.parametrize("kind", ["drop", "truncate", "sse-error"])
+def test_a_top_up_spoils_what_the_tape_holds_and_asks_once_for_the_rest(wire, kind):
+    """As a replay and as a live trial do; a reply that is held uses up nothing of the bound."""
+    wire.scripted.say(*EVENTS, content_type=STREAM)
+    with wire.live() as route:
+        assert wire.post(route, wire.asked()).body == BODY
+        tape = wire.sealed(route)
+    bound = TopUp(1)
+    upstreams = {"m": Upstream(url=wire.scripted.url, key=None)}
+    plan = (fault(kind), fault(kind, at=3))
+    with wire.open(
+        mode=Mode.TOP_UP, tape=tape, upstreams=upstreams, top_up=bound, faults=plan
+    ) as route:
+        for said in ("", "more"):
+            body = wire.asked(said) if said else wire.asked()
+            assert wire.post(route, body).body != BODY
+            assert wire.post(route, body).body == BODY
+        assert route.faults.fired == [f"{kind} at request 1", f"{kind} at request 3"]
+        assert len(route.witness().exchanges) == 2
+        assert not route.witness().misses
+    assert (bound.used, len(wire.scripted.heard)) == (1, 2)
 
 
 def test_two_equal_faults_are_two():

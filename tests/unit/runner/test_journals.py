@@ -17,7 +17,7 @@ from evalgate.gateway.keys.cleaning import USUAL
 from evalgate.gateway.keys.matching import key_again
 from evalgate.gateway.keys.rescrubbing import wire_header
 from evalgate.runner.artifacts import cassette_path
-from evalgate.runner.journals import remove_journals, take_up, topped
+from evalgate.runner.journals import paid_for, remove_journals, take_up, topped
 from evalgate.store.runs import RunFolder
 
 
@@ -95,6 +95,25 @@ def test_a_damaged_journal_is_named(run):
     with pytest.raises(UsageError, match=journal.name):
         take_up(run, "task", 1)
     assert journal.exists()
+
+
+@pytest.mark.parametrize("size", [0, 1, 40])
+def test_a_kill_before_the_first_line_leaves_nothing_to_play(run, size):
+    """The file is there, and holds nothing or half a line."""
+    journal = take_up(run, "task", 1).journal
+    write(journal, ONE)
+    journal.write_bytes(journal.read_bytes()[:size])
+    assert paid_for(run, "task", 1, recorded=None, scrubs=USUAL) == []
+    assert take_up(run, "task", 1).tape is None
+
+
+def test_what_all_attempts_asked_was_paid_for(run):
+    """Each once; what the recording holds was only played."""
+    write(take_up(run, "task", 1).journal, ONE, TWO)
+    write(take_up(run, "task", 1).journal, ONE, THREE)
+    assert paid_for(run, "task", 1, recorded=None, scrubs=USUAL) == [ONE, TWO, THREE]
+    assert paid_for(run, "task", 1, recorded=recorded(ONE), scrubs=USUAL) == [TWO, THREE]
+    assert take_up(run, "task", 1).dropped == (THREE,)
 
 
 def test_a_whole_run_has_no_journals(run):

@@ -16,15 +16,17 @@ from evalgate.errors import NotAvailableError, UsageError
 SANDBOX: Final = "EVALGATE_SANDBOX"
 
 
+#: A request or an answer is no longer: a file of 16 MiB in base64, and a little beside.
+LONGEST: Final = 24 << 20
 #: No address of a unix socket is longer.
-_LONGEST: Final = 107
+_ADDRESS: Final = 107
 
 
 @contextlib.contextmanager
 def addressed(path: str) -> Iterator[str]:
     """Give a path as an address of a socket: a longer one by way of its open directory."""
     place = Path(path)
-    if len(os.fsencode(path)) <= _LONGEST:
+    if len(os.fsencode(path)) <= _ADDRESS:
         yield path
         return
     folder = os.open(place.parent, os.O_PATH | os.O_DIRECTORY)
@@ -66,11 +68,17 @@ class Client:
             NotAvailableError: the sandbox is gone.
             UsageError: it could not do it, with its reason.
         """
+        line = json.dumps(request).encode() + b"\n"
+        if len(line) > LONGEST:
+            raise UsageError(
+                f"{len(line) >> 20} MiB are more than is sent at once",
+                hint="16 MiB of a file are",
+            )
         try:
             with contextlib.closing(socket.socket(socket.AF_UNIX)) as connection:
                 with addressed(self._path) as address:
                     connection.connect(address)
-                connection.sendall(json.dumps(request).encode() + b"\n")
+                connection.sendall(line)
                 with connection.makefile("rb") as stream:
                     line = stream.readline()
         except OSError as error:

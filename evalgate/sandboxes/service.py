@@ -25,8 +25,8 @@ from typing import Any, Final
 from evalgate.core.files import File
 from evalgate.core.sandboxcall import SandboxCall
 from evalgate.sandboxes import inside
-from evalgate.sandboxes.client import addressed
-from evalgate.sandboxes.toolrequest import LONGEST, RequestError, ToolRequest, parse_request
+from evalgate.sandboxes.client import LONGEST, addressed
+from evalgate.sandboxes.toolrequest import RequestError, ToolRequest, parse_request
 
 PROGRAM: Final = "service.py"
 #: What the program inside reads its word from.
@@ -222,7 +222,7 @@ class ToolService:
             try:
                 document = json.loads(line)
                 number = int(document["id"])
-            except (ValueError, TypeError, KeyError, RecursionError):
+            except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
                 break
             self._answer(number, {n: v for n, v in document.items() if _is_sound(n, v)})
         connection.close()

@@ -11,8 +11,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-#: A request or an answer is no longer: a file of 16 MiB in base64, and a little beside.
-LONGEST: Final = 24 << 20
 #: Seconds that a program may take when nothing is said.
 SECONDS: Final = 600.0
 #: Bytes of head and of tail that are kept of an output, at most and when nothing is said.

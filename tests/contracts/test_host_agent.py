@@ -399,6 +399,30 @@ assert sh("echo still")["output"] == b"still\\n"
     )
 
 
+def test_as_many_processes_as_there_may_be_do_not_end_the_tools(provider) -> None:
+    """Calls say that they can not be made, and are made again once there is room."""
+    if not provider.promises.limits_memory:
+        pytest.skip(f"{provider.name} does not limit processes")
+    fine(
+        run(
+            provider,
+            """
+bomb = threading.Thread(target=sh, args=("while :; do sleep 60 & done",), kwargs={"timeout": 6})
+bomb.start()
+answers = [sh("true")]
+while answers[-1].get("exit_code") == 0:
+    answers.append(sh("true"))
+for _ in range(20):
+    sh("true", timeout=1)
+bomb.join()
+while sh("true").get("exit_code"):
+    time.sleep(0.1)
+""",
+            timeout=60,
+        )
+    )
+
+
 def processes(words: str) -> list[str]:
     """Return the command lines of this machine that hold the words."""
     found = []

@@ -81,7 +81,11 @@ class Service:
                     self.cancelled[number].set()
                 continue
             self.cancelled[number] = threading.Event()
-            threading.Thread(target=self.serve, args=(number, request), daemon=True).start()
+            work = threading.Thread(target=self.serve, args=(number, request), daemon=True)
+            try:
+                work.start()
+            except RuntimeError as error:  # as many run as may
+                self.answer(number, {"error": str(error)})
 
     def serve(self, number: int, request: dict[str, Any]) -> None:
         """Do what is asked and say what came of it."""
@@ -94,6 +98,10 @@ class Service:
             answer = {"error": f"{error.filename or ''}: {error.strerror}".lstrip(": ")}
         except Exception as error:  # noqa: BLE001 - whoever asked waits for an answer
             answer = {"error": f"{type(error).__name__}: {error}"}
+        self.answer(number, answer)
+
+    def answer(self, number: int, answer: dict[str, Any]) -> None:
+        """Say what came of a request."""
         del self.cancelled[number]
         line = json.dumps({"id": number, **answer}).encode() + b"\n"
         with self.lock:

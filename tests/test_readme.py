@@ -35,7 +35,7 @@ def test_the_example_configuration_is_one():
 def test_every_key_of_the_table_is_accepted():
     """And every documented key exists: the reader refuses unknown ones."""
     keys = named("## Configuration", README)
-    names = ("config.py", "models.py", "cassettes.py", "tripwires_table.py")
+    names = ("config.py", "models.py", "cassettes.py", "sandbox.py", "tripwires_table.py")
     files = (ROOT / "evalgate/core" / name for name in names)
     source = "".join(file.read_text() for file in files)
     assert {"harness.root", "limits.max_tokens", "budget.turns", "cassettes.also"} < set(keys)

@@ -287,6 +287,7 @@ def _plan(request: Request, bench: Bench) -> dict[str, Json]:
         "parts": dict(request.harness.parts),
         "suite": suite_digest(request.tasks),
         "sandbox": bench.provider.name,
+        **({"images": dict(bench.images)} if bench.images else {}),
         "agent": bench.agent.version,
         "tasks": {task.id: task.digest for task in request.tasks},
         "trials": [

@@ -57,6 +57,12 @@ class Bench:
         """Return the provider of the sandboxes that a task is worked on in."""
         return self.fits[task.id].provider if task.id in self.fits else self.provider
 
+    @property
+    def images(self) -> Mapping[str, str]:
+        """What names the content of all images that trials are made in, by what each is for."""
+        providers = [self.provider, *(fit.provider for fit in self.fits.values())]
+        return {name: image for one in providers for name, image in one.images.items()}
+
     def on(self, gateway: Gateway) -> Bench:
         """Return the same bench with a gateway to serve the agent."""
         return replace(self, gateway=gateway)

@@ -179,7 +179,7 @@ def plumbing_trial(
     """
     with ExitStack() as stack:
         traffic = Traffic(mode=Mode.STALE, tape=tape)
-        _, work = agent_stage(bench, task, traffic, stack, stop)
+        _, work = agent_stage(bench, bench.laid_out(task), traffic, stack, stop)
     if work.status is not StageStatus.EXITED:
         return f"the agent stage ended with {work.status}"
     if not work.witness.exchanges:

@@ -9,10 +9,10 @@ import os
 import threading
 from collections.abc import Mapping, Sequence
 
+from evalgate.commands.announcement import announce
 from evalgate.commands.console import Console
 from evalgate.commands.project import Project, open_state
 from evalgate.commands.recordings import find_recordings
-from evalgate.commands.trials import announce
 from evalgate.core.harness import Harness
 from evalgate.core.task import Task
 from evalgate.repo.treeview import Subject

@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from functools import partial
 
 from evalgate import __version__
+from evalgate.commands.announcement import announce
 from evalgate.commands.console import Console
 from evalgate.commands.project import State
 from evalgate.commands.tables import render_sample
@@ -241,30 +242,6 @@ def _make(kind: Kind, bench: Bench, run: RunFolder, job: Job, stop: threading.Ev
     if kind is Kind.REGRADE:
         return Made(trial=regraded_trial(bench, task, job.recorded, stop))
     return replayed_trial(bench, task, job.recorded, run, stop)
-
-
-def announce(
-    bench: Bench, kind: Kind, console: Console, *, recorded_in: Sequence[str] = ()
-) -> None:
-    """Say in which sandbox trials are made; what is in none is said however quiet."""
-    provider = bench.provider
-    if not provider.promises.hides_host_files:
-        console.warn(
-            f"sandbox: {provider.name}: NO ISOLATION: agent and tests run as you, "
-            "with your files and network"
-        )
-    elif kind is Kind.REGRADE:
-        console.note(f"sandbox: {provider.name}, no network")
-    else:
-        console.note(f"sandbox: {provider.name}, no network but the way to the model")
-    if kind is not Kind.REGRADE and bench.harness.config.agent.placement == "host":
-        console.warn(
-            "agent: on the host: NOT ISOLATED: it runs as you, with your files and network; "
-            "its tools work in the sandbox"
-        )
-    others = [name for name in recorded_in if name != provider.name]
-    if others:
-        console.note(f"recorded in {', '.join(others)}: programs there may differ from those here")
 
 
 def _look_ahead(bench: Bench, console: Console) -> None:

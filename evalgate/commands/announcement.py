@@ -1,0 +1,33 @@
+"""What is said before trials are made: in which sandbox, and what is in none."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evalgate.commands.console import Console
+from evalgate.runner.bench import Bench
+from evalgate.wiring import Kind
+
+
+def announce(
+    bench: Bench, kind: Kind, console: Console, *, recorded_in: Sequence[str] = ()
+) -> None:
+    """Say in which sandbox trials are made; what is in none is said however quiet."""
+    provider = bench.provider
+    if not provider.promises.hides_host_files:
+        console.warn(
+            f"sandbox: {provider.name}: NO ISOLATION: agent and tests run as you, "
+            "with your files and network"
+        )
+    elif kind is Kind.REGRADE:
+        console.note(f"sandbox: {provider.name}, no network")
+    else:
+        console.note(f"sandbox: {provider.name}, no network but the way to the model")
+    if kind is not Kind.REGRADE and bench.harness.config.agent.placement == "host":
+        console.warn(
+            "agent: on the host: NOT ISOLATED: it runs as you, with your files and network; "
+            "its tools work in the sandbox"
+        )
+    others = [name for name in recorded_in if name != provider.name]
+    if others:
+        console.note(f"recorded in {', '.join(others)}: programs there may differ from those here")

@@ -31,7 +31,8 @@ def plumbing(project: Project, head: str, base: str, console: Console) -> str:
         pairs = [(tasks[t], many[0]) for t, many in recordings.trials.items() if t in tasks]
         if not pairs:
             return "the pipeline was not tried: the base has no recordings"
-        chosen = pairs[:_TASKS]
+        # First those that run anywhere: a push is no time to build images.
+        chosen = sorted(pairs, key=lambda pair: bool(pair[0].environment.needs))[:_TASKS]
         setup = Setup(
             kind=Kind.REPLAY,
             harness=harness,

@@ -61,7 +61,9 @@ def plumbing_of_push(project: Project, head: str, base: str, console: Console) -
         open_state(project, Subject.parse(base)) as old,
     ):
         found = find_recordings(old, old.fingerprint.digest).trials
-        tasks = [task for task in old.tasks if found.get(task.id)][:_TASKS]
+        # First those that run anywhere: a push is no time to build images.
+        order = sorted(old.tasks, key=lambda task: bool(task.environment.needs))
+        tasks = [task for task in order if found.get(task.id)][:_TASKS]
         if not tasks:
             return "the plumbing was not tested: the base has no recordings"
         recorded = {task.id: found[task.id][0] for task in tasks}

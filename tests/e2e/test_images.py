@@ -97,3 +97,76 @@ def test_a_broken_image_is_no_reason_to_take_another_sandbox(
     assert done.returncode == 9, done.stderr
     assert "the image of sandbox/Dockerfile can not be built" in done.stderr
     assert "no-such-program" in done.stderr
+
+
+HARBOR = """ARG BASE_IMAGE=python:3.12-slim
+FROM ${BASE_IMAGE}
+WORKDIR /app
+COPY double.py /app/
+"""
+HARBOR_TEST = """#!/bin/bash
+set -o pipefail
+cd /app && source /tests/wanted.sh
+if [[ "$(python3 -c 'import double; print(double.double(2))')" == "$wanted" ]]
+then echo '{"reward": 1}'; else echo '{"reward": 0}'; fi >/logs/verifier/reward.json
+"""
+
+
+@pytest.fixture
+def harbor(repo):
+    """A project whose one task is a folder of Harbor's, with its files in an image."""
+    repo.git("rm", "-rq", "tasks")
+    task = "tasks/double"
+    repo.write(f"{task}/task.toml", 'version = "1.0"\n[environment]\nmemory_mb = 512\n')
+    repo.write(f"{task}/instruction.md", "In `/app/double.py`, double(2) should be 4.\n")
+    repo.write(f"{task}/environment/Dockerfile", HARBOR)
+    repo.write(f"{task}/environment/double.py", "def double(n):\n    return n + 40\n")
+    repo.write(f"{task}/tests/test.sh", HARBOR_TEST)
+    repo.write(f"{task}/tests/wanted.sh", "wanted=4\n")
+    text = (repo.path / "evalgate.toml").read_text().replace("trials = 3", "trials = 1")
+    repo.write("evalgate.toml", text)
+    repo.commit("A task of Harbor's")
+    return repo
+
+
+def test_a_harbor_folder_is_recorded_replayed_and_regraded(
+    harbor, scripted, evalgate, engine
+) -> None:
+    """The agent finds the image's files, and its patch is one against them."""
+    done = evalgate(
+        "run", "--record", cwd=harbor.path, env={**engine, "SCRIPTED_URL": scripted.url}
+    )
+    assert done.returncode == 0, done.stderr
+    (trial,) = trials(harbor)
+    assert trial["outcome"] == "passed", trial
+    assert "-    return n + 40\n+    return n * 2\n" in trial["patch"]
+    assert set(trial["conditions"]["images"]) == {"task double"}
+    for command in ("replay", "regrade"):
+        done = evalgate(command, cwd=harbor.path, env=engine)
+        assert done.returncode == 0, done.stderr
+        assert "1/1" in done.stdout
+        done = evalgate(command, cwd=harbor.path)
+        assert done.returncode == 9, done.stderr
+        assert "the task double needs the image of its environment/Dockerfile" in done.stderr
+
+
+def test_without_containers_a_harbor_folder_is_refused(harbor, scripted, evalgate) -> None:
+    """By name, before any model is asked."""
+    env = {"SCRIPTED_URL": scripted.url}
+    done = evalgate("run", "--sandbox", "process", cwd=harbor.path, env=env)
+    assert done.returncode == 9, done.stderr
+    assert "the task double needs the image" in done.stderr
+    assert "'process' makes no containers" in done.stderr
+    assert scripted.requests == []
+
+
+def test_the_network_of_a_set_up_needs_two_words(repo, scripted, evalgate) -> None:
+    """The task's and the configuration's: both are named."""
+    toml = (repo.path / "tasks/double/task.toml").read_text()
+    more = '\n[metadata.evalgate.setup]\ncommands = ["true"]\nnetwork = true\n'
+    repo.write("tasks/double/task.toml", toml + more)
+    env = {"SCRIPTED_URL": scripted.url}
+    done = evalgate("run", "--sandbox", "process", cwd=repo.path, env=env)
+    assert done.returncode == 2, done.stderr
+    assert "the task double asks for the network: [metadata.evalgate] setup.network" in done.stderr
+    assert "[sandbox] setup_network = true" in done.stderr

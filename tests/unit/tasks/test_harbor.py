@@ -136,6 +136,14 @@ WRONG = {
         "[environment]\nnetwork_mode = 'public'\n",
         "tasks/greet/task.toml:2: environment.network_mode: must be one of no-network",
     ),
+    "internet": (
+        "[environment]\nallow_internet = true\n",
+        "tasks/greet/task.toml:2: environment.allow_internet: must be false",
+    ),
+    "unknown key of the set-up": (
+        "[metadata.evalgate.setup]\ncommand = ['x']\n",
+        "tasks/greet/task.toml:2: metadata.evalgate.setup.command: unknown key",
+    ),
     "unknown verifier": (
         "[verifier]\nenvironment_mode = 'same'\n",
         "tasks/greet/task.toml:2: verifier.environment_mode: must be one of separate, shared",
@@ -296,3 +304,23 @@ def test_any_task_file_is_a_task_or_an_error_in_words(toml: str) -> None:
     else:
         assert task.id
     assert said.startswith("tasks/greet")
+
+
+def test_an_environment_is_read_as_harbor_writes_it() -> None:
+    """An image by name or Dockerfile, limits, and a set-up of our own."""
+    toml = (
+        'version = "1.0"\n[task]\nname = "org/x"\nkeywords = ["a"]\nauthors = [{ name = "B" }]\n'
+        '[metadata]\ndifficulty = "hard"\n[metadata.evalgate]\n'
+        'setup = { commands = ["npm install"], network = true }\n'
+        '[environment]\ndocker_image = "a:1"\ncpus = 2\nmemory_mb = 64\nstorage_mb = 9\n'
+        'allow_internet = false\nworkdir = "/w"\nbuild_timeout_sec = 60.0\n'
+    )
+    wanted = load(toml).environment
+    assert (wanted.image, wanted.workdir, wanted.cpus, wanted.memory_mb) == ("a:1", "/w", 2, 64)
+    assert (wanted.set_up.commands, wanted.set_up.network) == (("npm install",), True)
+    assert not wanted.context
+    more = {"environment/Dockerfile": "FROM x\n", "environment/workspace/a.py": None}
+    wanted = load(**more).environment
+    assert set(wanted.context) == {"Dockerfile"}
+    assert load().environment.needs == ""
+    assert load(**{"tests/test.sh": "ls /tests/x"}).environment.absolute == "/tests"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import json
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalgate.commands.project import State
-from evalgate.commands.recordings import FOLDER
+from evalgate.commands.recordings import FOLDER, number_of
 from evalgate.commands.shelf import Shelf
 from evalgate.core.harness import Harness
 from evalgate.core.identity import storage_key
@@ -98,13 +97,8 @@ def open_publication(state: State, harness: Harness, *, retire: bool) -> Iterato
 
 def recorded_before(state: State, fingerprint: str) -> int:
     """Return how often this harness was recorded, by the cassettes on disk."""
-    found = [0]
-    for path in (state.shelf.folder / fingerprint[:12]).glob("*/*.json"):
-        try:
-            found.append(int(json.loads(path.read_bytes())["header"]["recording"]))
-        except (ValueError, KeyError, TypeError):
-            continue
-    return max(found)
+    files = (state.shelf.folder / fingerprint[:12]).glob("*/*.json")
+    return max((number_of(path.read_bytes()) or 0 for path in files), default=0)
 
 
 def publication_warning(state: State, harness: Harness) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalgate.commands.project import State
 from evalgate.core.identity import storage_key
 from evalgate.core.task import Task
 from evalgate.errors import UsageError
+from evalgate.gateway.format.cassette_format import one_recording
 from evalgate.runner.recorded import RecordedTrial, load_recorded
 from evalgate.runner.run import Job
 
@@ -51,7 +53,10 @@ class Recordings:
 
 
 def find_recordings(state: State, fingerprint: str) -> Recordings:
-    """Read the recordings of one harness; the folders of others are named."""
+    """Read the recordings of one harness; the folders of others are named.
+
+    UsageError when one is damaged or lies where it does not belong, or when they are a mixture.
+    """
     shelf = state.shelf
     files = shelf.read(state.view)
     short = fingerprint[:12]
@@ -70,11 +75,33 @@ def find_recordings(state: State, fingerprint: str) -> Recordings:
                 message = f"{name}: is the recording of {one.task} #{one.n}"
                 raise UsageError(message, hint="restore the file where it was")
             trials.setdefault(one.task, []).append(one)
+    mixed = mixture(one.recording for many in trials.values() for one in many)
+    if mixed:
+        folder = f"{shelf.name}/{short}"
+        raise UsageError(f"{folder} is {mixed}", hint=one_recording(folder))
     folders = {path.split("/", 1)[0] for path in files if "/" in path}
     for found in trials.values():
         found.sort(key=lambda one: one.n)
     others = sorted(name for name in folders - {short} if FOLDER.fullmatch(name))
     return Recordings(fingerprint=fingerprint, trials=trials, others=tuple(others))
+
+
+def mixture(numbers: Iterable[int]) -> str:
+    """Say which recordings of one harness are mixed; nothing when there is one at most.
+
+    Trials of one recording have the same number: half of two recordings proves nothing.
+    """
+    found = sorted(set(numbers))
+    said = " and ".join(map(str, found))
+    return f"a mixture of the recordings {said} of one harness" if len(found) > 1 else ""
+
+
+def number_of(data: bytes) -> int | None:
+    """Return which recording of its harness a file is of; None when it does not say."""
+    try:
+        return int(json.loads(data)["header"]["recording"])
+    except (ValueError, KeyError, TypeError):
+        return None
 
 
 def place_of(one: RecordedTrial) -> str:

@@ -139,7 +139,6 @@ def make_trials(
         provenance={
             "evalgate": __version__,
             "recorded": datetime.now(UTC).date().isoformat(),
-            "recording": request.recording,
             "models": {m.name: m.id for m in request.harness.config.models.values()},
         },
         tripwires=request.tripwires,
@@ -157,7 +156,7 @@ def make_trials(
         if request.fresh and request.kind.asks_model:
             for run in store.abandon(plan):
                 remove_journals(run)
-        with store.open(plan, fresh=request.fresh) as run:
+        with store.open(plan, fresh=request.fresh, recording=request.recording) as run:
             under = _under(bench, request, run)
             with console.progress():
                 trials = execute(
@@ -200,6 +199,7 @@ def _under(bench: Bench, request: Request, run: RunFolder) -> Bench:
         missing.used_before(sum(trial.topped_up for trial in run.trials))
     return replace(
         bench,
+        provenance={**bench.provenance, "recording": run.info.get("recording", request.recording)},
         spending=_spending(request, run) if request.kind.asks_model else None,
         faults=request.faults,
         missing=missing,

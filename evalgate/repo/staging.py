@@ -84,5 +84,6 @@ def _unmerged(paths: set[bytes]) -> UsageError:
     said = f"{len(names)} files below {folder}" if many else ", ".join(names)
     hint = "resolve the conflicts and git add them"
     if many:
-        hint += f"; recordings go together: git checkout --ours -- {folder} (or --theirs)"
+        restore = f"git restore --source=HEAD --staged --worktree -- {folder}"
+        hint += f"; recordings go together: {restore} (or --source=MERGE_HEAD)"
     return UsageError(f"a merge is not finished: {said}", hint=hint)

@@ -140,10 +140,11 @@ class RunStore:
         return matches[0]
 
     @contextlib.contextmanager
-    def open(self, plan: JsonObject, *, fresh: bool) -> Iterator[RunFolder]:
+    def open(self, plan: JsonObject, *, fresh: bool, recording: int = 1) -> Iterator[RunFolder]:
         """Open the unfinished run of this very plan, or a new one; hold its lock.
 
-        A run that another process holds is left alone.
+        ``recording`` is noted in a new run: which recording of its harness it makes stays the
+        same when it goes on. A run that another process holds is left alone.
         """
         plan_digest = digest(plan, domain=_DOMAIN)
         self.prepare()
@@ -156,7 +157,8 @@ class RunStore:
                         return
             run = self._create(str(plan["kind"]), str(plan["fingerprint"]))
             _lock(run.path, stack)
-            run.write_info({"plan": plan, "plan_digest": plan_digest, "finished": False})
+            begun: JsonObject = {"plan": plan, "plan_digest": plan_digest, "recording": recording}
+            run.write_info({**begun, "finished": False})
             yield run
 
     def abandon(self, plan: JsonObject) -> tuple[RunFolder, ...]:

@@ -423,17 +423,30 @@ def merging(recorded, scripted, evalgate):
     return recorded
 
 
+def recordings_in(repo, rev: str) -> dict[str, str]:
+    names = repo.git("ls-tree", "-r", "--name-only", rev, "--", "cassettes").splitlines()
+    return {name: repo.git("rev-parse", f"{rev}:{name}") for name in names}
+
+
+def recordings_on_disk(repo) -> dict[str, str]:
+    return {str(p.relative_to(repo.path)): repo.git("hash-object", str(p)) for p in cassettes(repo)}
+
+
 def test_a_merge_in_conflict_names_the_folder_and_its_cure(merging, evalgate):
     """One short line, whatever number of files; and the cure cures."""
     (folder,) = (merging.path / "cassettes").iterdir()
-    cure = f"git checkout --ours -- cassettes/{folder.name}"
+    cure = f"git restore --source=HEAD --staged --worktree -- cassettes/{folder.name}"
     done = evalgate("cassette", "verify", cwd=merging.path)
     assert done.returncode == 2
     assert done.stderr.startswith(
         f"error: a merge is not finished: 6 files below cassettes/{folder.name}\nhint: "
     )
-    assert f"{cure} (or --theirs)" in done.stderr
+    assert f"{cure} (or --source=MERGE_HEAD)" in done.stderr
+    mine, theirs = (recordings_in(merging, rev) for rev in ("HEAD", "MERGE_HEAD"))
+    merging.git(*cure.replace("HEAD", "MERGE_HEAD").split()[1:])
+    assert recordings_on_disk(merging) == theirs
     merging.git(*cure.split()[1:])
+    assert recordings_on_disk(merging) == mine
     merging.commit("merged")
     assert "6 good, 0 wrong" in tell(evalgate, merging.path, "verify")
 
@@ -442,7 +455,8 @@ def test_conflict_markers_that_were_committed_are_told_in_one_line(merging, eval
     """The merge is over for git, and no recording of that harness is one."""
     merging.commit("merged, as it was")
     (folder,) = (merging.path / "cassettes").iterdir()
-    cure = f"take one side whole: git checkout MERGE^1 -- cassettes/{folder.name} (or MERGE^2)"
+    command = f"git restore --source=MERGE^1 --staged --worktree -- cassettes/{folder.name}"
+    cure = f"take one side whole: {command} (or MERGE^2)"
     lines = tell(evalgate, merging.path, "verify", code=6).splitlines()
     (line,) = [line for line in lines if line.startswith("wrong: cassettes")]
     assert line.startswith(f"wrong: cassettes/{folder.name}: 6 recording(s) hold the conflict")
@@ -452,8 +466,49 @@ def test_conflict_markers_that_were_committed_are_told_in_one_line(merging, eval
     assert done.returncode == 2
     assert "holds the conflict markers of a merge" in done.stderr
     assert f"hint: {cure}" in done.stderr
-    merging.git("checkout", "HEAD^1", "--", f"cassettes/{folder.name}")
+    merging.git(*command.replace("MERGE", "HEAD").split()[1:])
     assert "6 good, 0 wrong" in tell(evalgate, merging.path, "verify")
+
+
+def test_a_mixture_of_two_recordings_is_refused_by_name(recorded, scripted, evalgate):
+    """Half of each proves nothing: whatever reads recordings says so, and how to mend it."""
+    (old,) = (recorded.path / "cassettes").iterdir()
+    recorded.write("agent/prompts/rewrite.md", "Mend the file.\n")
+    record(recorded, scripted, evalgate)
+    recorded.commit("An edit")
+    record(recorded, scripted, evalgate, "--again")
+    (folder,) = {*(recorded.path / "cassettes").iterdir()} - {old}
+    recorded.git("checkout", "HEAD", "--", str(next(folder.rglob("1.json"))))
+    said = f"cassettes/{folder.name} is a mixture of the recordings 1 and 2 of one harness"
+    cure = f"git restore --source=HEAD --staged --worktree -- cassettes/{folder.name}"
+    lines = tell(evalgate, recorded.path, "verify", code=6).splitlines()
+    assert any(line.startswith(f"wrong: {said}; ") and cure in line for line in lines)
+    assert "12 recordings: 6 good, 6 wrong, 0 stale" in lines[-1]
+    recorded.commit("A mixture")
+    for command in (
+        ("replay",),
+        ("regrade",),
+        ("baseline", "accept"),
+        ("gate", "--base", "HEAD~2"),
+    ):
+        done = evalgate(*command, cwd=recorded.path)
+        assert done.returncode == 2, (command, done.stdout)
+        assert f"error: {said}\nhint: " in done.stderr, command
+    recorded.git(*cure.replace("HEAD", "HEAD~1").split()[1:])
+    assert "12 good, 0 wrong" in tell(evalgate, recorded.path, "verify")
+
+
+def test_a_run_that_goes_on_is_one_recording(recorded, scripted, evalgate):
+    """Also when the set it was to follow was changed meanwhile: its trials have one number."""
+    env = {"SCRIPTED_URL": scripted.url}
+    right, asked = scripted.answer, iter(range(100))
+    scripted.answer = lambda request: right(request) if next(asked) < 3 else (401, "no")
+    evalgate("run", "--record", "--again", "-j", "1", cwd=recorded.path, env=env)
+    scripted.answer = right
+    shutil.rmtree(recorded.path / "cassettes")
+    record(recorded, scripted, evalgate)
+    numbers = {json.loads(p.read_bytes())["header"]["recording"] for p in cassettes(recorded)}
+    assert len(numbers) == 1
 
 
 # Pruning and exporting
@@ -534,6 +589,30 @@ def test_pruned_recordings_are_kept_in_a_ref_and_come_back(recorded, scripted, e
     assert {p.relative_to(recorded.path): p.read_bytes() for p in cassettes(recorded)} == before
     recorded.commit("All of them")
     assert evalgate("gate", "--base", "HEAD~2", cwd=recorded.path).returncode == 0
+
+
+def test_an_export_never_mixes_recordings(recorded, scripted, evalgate):
+    """What lies there stays when it is another recording; the names are told."""
+    ref = ask(evalgate, recorded.path, "prune", "--to-ref", "auto")["aside"]
+    record(recorded, scripted, evalgate, "--again")
+    newer = recordings_on_disk(recorded)
+    export = ("export", "--from-ref", ref, "--to", "cassettes")
+    said = tell(evalgate, recorded.path, *export, code=2)
+    assert "holds other recordings: " in said
+    assert "and 1 more" in said
+    assert "hint: nothing was written" in said
+    assert recordings_on_disk(recorded) == newer
+    kept = recorded.git("ls-tree", "-r", "--name-only", ref).splitlines()
+    for name in kept:
+        (recorded.path / name).unlink()
+    left = recordings_on_disk(recorded)
+    assert "would be a mixture of the recordings 1 and 2" in tell(
+        evalgate, recorded.path, *export, code=2
+    )
+    assert recordings_on_disk(recorded) == left
+    shutil.rmtree(recorded.path / "cassettes")
+    for _ in range(2):  # the second time finds what the first one wrote
+        assert "4 recording(s) written" in tell(evalgate, recorded.path, *export)
 
 
 def test_a_baseline_says_where_its_proof_is_kept(recorded, evalgate):

@@ -14,7 +14,7 @@ from evalgate.commands.cassettes.finding import Named, find_cassette, shelved
 from evalgate.commands.cassettes.har import har_of
 from evalgate.commands.cassettes.retention import kept_files
 from evalgate.commands.project import Project, State, open_state
-from evalgate.commands.recordings import place_of
+from evalgate.commands.recordings import mixture, number_of, place_of
 from evalgate.commands.run import subject_of
 from evalgate.core.exchange import Exchange
 from evalgate.core.files import is_safe_path
@@ -26,6 +26,9 @@ from evalgate.runner.recorded import load_recorded
 
 #: Written to stdout; any other word is a folder to which the cassettes themselves are copied.
 FORMATS: Final = ("har", "jsonl")
+
+#: So many files are named; the rest is counted.
+_FEW: Final = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,12 +83,33 @@ def _from_ref(project: Project, options: ExportOptions, ref: str) -> Answer:
 
 
 def _copied(folder: Path, files: Mapping[str, bytes]) -> Answer:
-    for path, data in files.items():
+    for path in files:
         if not is_safe_path(path):
             raise UsageError(f"{path!r} leaves the folder", hint="the ref was made by another tool")
+    _require_room(folder, files)
+    for path, data in files.items():
         write_whole(folder / path, data)
     value: dict[str, Json] = {"folder": str(folder), "written": [*sorted(files)]}
     return Answer(text=f"{len(files)} recording(s) written to {folder}", value=value)
+
+
+def _require_room(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Refuse to write over another recording, or beside one of the same harness."""
+    hint = "nothing was written: name another folder with --to, or remove what lies there"
+    other = [path for path, data in files.items() if _differs(folder / path, data)]
+    if other:
+        more = f" and {len(other) - _FEW} more" if len(other) > _FEW else ""
+        message = f"{folder} holds other recordings: {', '.join(sorted(other)[:_FEW])}{more}"
+        raise UsageError(message, hint=hint)
+    for short in sorted({path.split("/", 1)[0] for path in files}):
+        coming = [number_of(data) for path, data in files.items() if path.startswith(f"{short}/")]
+        there = [number_of(path.read_bytes()) for path in (folder / short).glob("*/*.json")]
+        if mixed := mixture(number for number in (*coming, *there) if number is not None):
+            raise UsageError(f"{folder / short} would be {mixed}", hint=hint)
+
+
+def _differs(path: Path, data: bytes) -> bool:
+    return path.exists() and not (path.is_file() and path.read_bytes() == data)
 
 
 def _line(name: str, number: int, one: Exchange) -> dict[str, Json]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -10,7 +10,7 @@ from evalgate.commands.cassettes.answer import Answer
 from evalgate.commands.cassettes.finding import Shelved, shelved
 from evalgate.commands.cassettes.retention import kept_recordings
 from evalgate.commands.project import Project, State, open_state
-from evalgate.commands.recordings import place_of
+from evalgate.commands.recordings import mixture, place_of
 from evalgate.commands.run import subject_of
 from evalgate.core.claim import Claim
 from evalgate.core.decision import worst
@@ -18,7 +18,7 @@ from evalgate.core.exchange import Ending, Exchange, is_error
 from evalgate.core.json import Json
 from evalgate.errors import ExitCode, NothingRanError, UsageError
 from evalgate.gateway.dialects.table import DIALECTS
-from evalgate.gateway.format.cassette_format import in_conflict, one_side
+from evalgate.gateway.format.cassette_format import in_conflict, one_recording, one_side
 from evalgate.gateway.keys.matching import FORMAT
 from evalgate.gateway.keys.rescrubbing import recorded_rules
 from evalgate.gateway.reading import member
@@ -93,11 +93,13 @@ def _trials(files: Sequence[Shelved], state: State, found: _Findings) -> list[Re
     tasks = {task.id: task.digest for task in state.tasks}
     rules = state.config.cassettes.rules
     trials, other_rules, other_keys = [], 0, 0
+    sets: defaultdict[str, list[tuple[Shelved, RecordedTrial]]] = defaultdict(list)
     for one in files:
         trial = _loaded(one, found)
         if trial is None:
             continue
         trials.append(trial)
+        sets[one.name.rsplit("/", 2)[0]].append((one, trial))
         for said in _problems(one, trial):
             found.blame(one, f"{one.name}: {said}")
         if trial.task not in tasks:
@@ -114,6 +116,11 @@ def _trials(files: Sequence[Shelved], state: State, found: _Findings) -> list[Re
         f"{folder}: {count} recording(s) hold the conflict markers of a merge; {one_side(folder)}"
         for folder, count in found.merging.items()
     ]
+    for folder, members in sets.items():
+        if mixed := mixture(trial.recording for _, trial in members):
+            # All of them: nobody can tell which ones are at home.
+            found.wrong_files.update(one.name for one, _ in members)
+            found.wrong.append(f"{folder} is {mixed}; {one_recording(folder)}")
     return trials
 
 

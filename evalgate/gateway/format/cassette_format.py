@@ -111,7 +111,14 @@ def in_conflict(data: bytes) -> bool:
 
 def one_side(folder: str) -> str:
     """Return how to mend a merge of two recordings of one harness: half of each proves nothing."""
-    return f"take one side whole: git checkout MERGE^1 -- {folder} (or MERGE^2)"
+    restore = f"git restore --source=MERGE^1 --staged --worktree -- {folder}"
+    return f"take one side whole: {restore} (or MERGE^2)"
+
+
+def one_recording(folder: str) -> str:
+    """Return how to mend a set that is mixed of two recordings of one harness."""
+    restore = f"git restore --source=HEAD --staged --worktree -- {folder}"
+    return f"take one of them whole: {restore}; or record it anew: evalgate run --record --again"
 
 
 def _set_of(name: str) -> str:

@@ -68,6 +68,9 @@ class Tally:
         return cls(**value)
 
 
+_NOTHING: Final = Tally()
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Stop:
     """Why no further request is let through.
@@ -98,31 +101,41 @@ def tokens_of(usage: Usage) -> int | None:
     return usage.input_tokens + usage.output_tokens + cached
 
 
-def stop_at(used: Tally, allowed: Allowance, *, turns_under_way: int = 0) -> Stop | None:
+def stop_at(used: Tally, allowed: Allowance, *, under_way: Tally = _NOTHING) -> Stop | None:
     """Say why a further turn is not allowed, or None.
 
     What a turn will use is known only afterwards, so the last one may pass a limit of tokens or
     money. Tool calls are counted when the model asks for them, and the results of the last
-    allowed one may still be sent.
+    allowed one may still be sent. ``under_way`` is what is counted for requests that are not
+    answered yet.
     """
-    if allowed.turns is not None and used.turns + turns_under_way >= allowed.turns:
+    if allowed.turns is not None and used.turns + under_way.turns >= allowed.turns:
         return Stop(limit=f"{allowed.turns} model turns", found="is reached")
-    if allowed.tool_calls is not None and used.tool_calls > allowed.tool_calls:
-        found = f"is passed: {used.tool_calls} were asked for"
+    tool_calls = used.tool_calls + under_way.tool_calls
+    if allowed.tool_calls is not None and tool_calls > allowed.tool_calls:
+        found = f"is passed: {used.tool_calls} were asked for{_more(under_way.tool_calls)}"
         return Stop(limit=f"{allowed.tool_calls} tool calls", found=found)
     if allowed.tokens is not None:
         limit = f"{allowed.tokens} tokens"
         if used.tokens is None:
             return Stop(limit=limit, found=f"{_CAN_NOT} how many it took", unknown=True)
-        if used.tokens >= allowed.tokens:
-            return Stop(limit=limit, found=f"is reached: {used.tokens} were used")
+        expected = under_way.tokens or 0
+        if used.tokens + expected >= allowed.tokens:
+            found = f"is reached: {used.tokens} were used{_more(expected)}"
+            return Stop(limit=limit, found=found)
     if allowed.usd is not None:
         limit = f"${allowed.usd:g}"
         if used.usd is None:
             return Stop(limit=limit, found=f"{_CAN_NOT} what it cost", unknown=True)
-        if used.usd >= allowed.usd:
-            return Stop(limit=limit, found=f"is reached: ${used.usd:.4g} were spent")
+        cost = under_way.usd or 0.0
+        if used.usd + cost >= allowed.usd:
+            found = f"is reached: ${used.usd:.4g} were spent{_more(cost, unit='$')}"
+            return Stop(limit=limit, found=found)
     return None
+
+
+def _more(expected: float, *, unit: str = "") -> str:
+    return f", {unit}{expected:.4g} more may be under way" if expected else ""
 
 
 _CAN_NOT: Final = "can not be held: of at least one reply nobody knows"

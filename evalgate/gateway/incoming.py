@@ -12,10 +12,11 @@ from evalgate.core.exchange import Exchange
 from evalgate.core.faults import Fault
 from evalgate.gateway.capture import Capture
 from evalgate.gateway.dialects.dialect import Dialect
-from evalgate.gateway.keys.matching import Keyed, without_keys
+from evalgate.gateway.keys.matching import Keyed
 from evalgate.gateway.limits.charge import Bill
 from evalgate.gateway.relay import respond
 from evalgate.gateway.route import Route
+from evalgate.gateway.target import as_it_came, query_of, raw_query
 from evalgate.gateway.witness.witness import REFUSAL, Refusal
 
 _FINAL: Final = {"x-should-retry": "false"}
@@ -89,9 +90,11 @@ class Incoming:
 
     def query(self) -> list[tuple[str, str]]:
         """Return the query without what could hold a key."""
-        return without_keys(self.request.rel_url.query.items())
+        return query_of(self.request.rel_url.raw_query_string)
 
     def target(self) -> str:
-        """Return the API's path with the query that goes on."""
-        url = self.request.rel_url.with_path(self.path).with_query(self.query())
-        return str(url.relative() if url.is_absolute() else url)
+        """Return the API's path with the query that goes on, both as they came."""
+        url = self.request.rel_url
+        path = as_it_came(self.path, plain=url.path_safe, raw=url.raw_path)
+        query = raw_query(url.raw_query_string)
+        return f"{path}?{query}" if query else path

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
 from typing import Final, TypeVar
@@ -11,18 +12,21 @@ from aiohttp import web
 
 _BACKLOG: Final = 1024
 
+#: The most bytes of a request line, and of a header.
+_LONGEST: Final = 64 * 1024
+
 _T = TypeVar("_T")
 
 
 class Loopback:
     """Gives every request to one handler; ``port`` is 0 until it is open.
 
-    A handler finds the path of its request in ``match_info["path"]``.
+    What is no HTTP, or has a longer line or header than 64 KiB, is answered with 400.
     """
 
     def __init__(
         self,
-        handler: Callable[[web.Request], Awaitable[web.StreamResponse]],
+        answer: Callable[[web.Request], Awaitable[web.StreamResponse]],
         *,
         name: str,
         max_size: int,
@@ -35,12 +39,23 @@ class Loopback:
         ``name`` is that of its thread, ``max_size`` the most bytes of a body, ``grace`` the
         seconds that requests on their way have at the end; ``closing`` is awaited after them.
         """
-        app = web.Application(client_max_size=max_size)
-        app.router.add_route("*", "/{path:.*}", handler)
+
+        @web.middleware
+        async def whatever(request: web.Request, handler: object) -> web.StreamResponse:  # noqa: ARG001 - aiohttp's shape
+            return await answer(request)
+
+        # Routes would answer some paths in words of their own, such as those with line ends.
+        app = web.Application(client_max_size=max_size, middlewares=[whatever])
         if closing is not None:
             app.on_cleanup.append(lambda _: closing())
         self._runner = web.AppRunner(
-            app, access_log=None, shutdown_timeout=grace, auto_decompress=decompresses
+            app,
+            access_log=None,
+            shutdown_timeout=grace,
+            auto_decompress=decompresses,
+            max_line_size=_LONGEST,
+            max_field_size=_LONGEST,
+            logger=_silent(name),
         )
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
@@ -75,3 +90,10 @@ class Loopback:
         await self._runner.setup()
         await web.TCPSite(self._runner, "127.0.0.1", 0, backlog=_BACKLOG).start()
         self.port = int(self._runner.addresses[0][1])
+
+
+def _silent(name: str) -> logging.Logger:
+    """Return a logger that tells nobody: a traceback would show the path, and that a token."""
+    logger = logging.getLogger(name)
+    logger.disabled = True
+    return logger

@@ -119,8 +119,10 @@ class Gateway:
             self._server.call(_drained(route))
 
     async def _handle(self, request: web.Request) -> web.StreamResponse:
-        token, _, tail = request.match_info["path"].removeprefix("r/").partition("/")
-        route = self._routes.get(token) if request.path.startswith("/r/") else None
+        # An encoded slash stays one: it is no end of a segment.
+        path = request.rel_url.path_safe
+        token, _, tail = path.removeprefix("/r/").partition("/")
+        route = self._routes.get(token) if path.startswith("/r/") else None
         if route is None:
             return _plain(HTTPStatus.NOT_FOUND, "evalgate: no such route")
         if not route.open:

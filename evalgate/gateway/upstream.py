@@ -10,6 +10,7 @@ from http import HTTPStatus
 from typing import Final
 
 import aiohttp
+from yarl import URL
 
 from evalgate.gateway.dialects.dialect import BEARER, Dialect
 from evalgate.gateway.dialects.table import DIALECTS
@@ -73,12 +74,12 @@ async def send(
 ) -> aiohttp.ClientResponse:
     """Send a request; try once more after 429, 5xx or a failed connection.
 
-    ``target`` is the API's path with its query. Raises aiohttp.ClientError or TimeoutError when
-    no response began the second time either. The body of the response is not read yet, so
-    nothing was relayed when a second attempt is made.
+    ``target`` is the API's path with its query, sent as it is. Raises aiohttp.ClientError or
+    TimeoutError when no response began the second time either. The body of the response is not
+    read yet, so nothing was relayed when a second attempt is made.
     """
     outgoing = _outgoing(upstream, headers)
-    url = upstream.url.rstrip("/") + target
+    url = URL(str(URL(upstream.url)).rstrip("/") + target, encoded=True)
 
     async def ask() -> aiohttp.ClientResponse:
         # A redirect would carry the key to a place nobody named. A file goes out in pieces, so

@@ -183,7 +183,8 @@ def _tally(signals: Signals) -> Tally:
 
 
 def _over_budget(spending: Spending, after: str) -> EvalgateError:
-    stop = spending.stop()
+    used_up = spending.stop()
+    stop = used_up or spending.refused
     limit = stop.limit if stop else "this run"
     money = limit.startswith("$")
     larger = "--max-usd" if money else "[budget]"
@@ -191,5 +192,8 @@ def _over_budget(spending: Spending, after: str) -> EvalgateError:
         what = "cost" if money else "number of tokens"
         message = f"the {what} of a trial is unknown, so a budget of {limit} can not hold"
         return BudgetReachedError(message, hint=f"without {larger} {_RESUME}")
+    if stop and used_up is None:
+        message = f"too little of the budget of {limit} was left after {after}"
+        return BudgetReachedError(message, hint=_RESUME)
     message = f"the budget of {limit} is used up after {after}"
     return BudgetReachedError(message, hint=f"with a larger {larger} {_RESUME}")

@@ -219,4 +219,4 @@ def without_keys(query: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
 def _query(query: Iterable[tuple[str, str]]) -> str:
     """Return a query by name; what is said twice keeps its order, which can mean something."""
     said = ((name, value) for name, value in query if name not in _QUERY_DROPS)
-    return urlencode(sorted(said, key=itemgetter(0)))
+    return urlencode(sorted(said, key=itemgetter(0)), errors="surrogateescape")

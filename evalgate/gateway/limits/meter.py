@@ -20,7 +20,8 @@ class Meter:
     """Counts what one trial uses, and refuses what is beyond its limits or those of its run.
 
     A request under way is never cut: what a reply takes is known when it has come, so requests
-    in parallel may together pass a limit of tokens or money. Turns on their way are counted.
+    in parallel may together pass the trial's limit of tokens or money. Turns on their way are
+    counted; how the budget of the run is held `Spending` says.
     """
 
     def __init__(
@@ -47,13 +48,14 @@ class Meter:
         return sum(self._counted.values(), _FREE)
 
     def admit(self, slot: int, *, turn: bool) -> tuple[Refusal, str] | None:
-        """Let a request through, or say why not; a turn on its way counts until `release`."""
-        under_way = len(self._under_way) if turn else 0
-        stop = stop_at(self.used, self._allowed, turns_under_way=under_way)
+        """Let a request through, or say why not; what is on its way counts until `release`."""
+        under_way = Tally(turns=len(self._under_way) if turn else 0)
+        stop = stop_at(self.used, self._allowed, under_way=under_way)
         if stop is not None:
             refusal = Refusal.UNCOUNTED if stop.unknown else Refusal.LIMIT
             return refusal, f"evalgate: {stop.message}"
-        stop = self._spending.stop() if self._spending else None
+        spending = self._spending
+        stop = spending.admit(self._account, slot, turn=turn) if spending else None
         if stop is not None:
             self.over_budget = True
             return Refusal.BUDGET, f"evalgate: budget of the run: {stop.message}"
@@ -66,8 +68,9 @@ class Meter:
         self._paid_before.add(slot)
 
     def release(self, slot: int) -> None:
-        """Give a turn back: from now on it counts only when it succeeded."""
+        """Give back what was counted for a request under way: from now on its reply counts."""
         self._under_way.discard(slot)
+        self._account.release(slot)
 
     def count(
         self, slot: int, exchange: Exchange, reply: Reply, *, bill: Bill, written: bool = False
@@ -81,7 +84,13 @@ class Meter:
         (self._held.add if written and answered(exchange, reply) else self._held.discard)(slot)
         fresh = {at: one for at, one in self._counted.items() if at not in self._paid_before}
         alone = (one.known for at, one in fresh.items() if at not in self._held)
-        self._account.report(sum(fresh.values(), _FREE), alone=sum(alone, _FREE))
+        known = [one.known for one in fresh.values()]
+        largest = Tally(
+            tool_calls=max((one.tool_calls for one in known), default=0),
+            tokens=max((one.tokens or 0 for one in known), default=0),
+            usd=max((one.usd or 0.0 for one in known), default=0.0),
+        )
+        self._account.report(sum(fresh.values(), _FREE), alone=sum(alone, _FREE), largest=largest)
 
     def keep(self) -> None:
         """Say that the trial is on disk."""

@@ -17,12 +17,19 @@ class Account:
         """Begin with nothing."""
         self.used = _FREE
         self.alone = _FREE
+        self.largest = _FREE
+        self.under_way: dict[int, bool] = {}
         self.kept = False
 
-    def report(self, used: Tally, *, alone: Tally) -> None:
-        """Take what was used up to now, and what is known of it and stands in no journal."""
+    def report(self, used: Tally, *, alone: Tally, largest: Tally = _FREE) -> None:
+        """Take what was used, what of it stands in no journal, and the most of one exchange."""
         self.used = used
         self.alone = alone
+        self.largest = largest
+
+    def release(self, slot: int) -> None:
+        """Say that a request is answered: only what was reported counts from now on."""
+        self.under_way.pop(slot, None)
 
     def keep(self) -> None:
         """Say that the trial is on disk; what it used is found there from now on."""
@@ -31,6 +38,10 @@ class Account:
 
 class Spending:
     """What all trials of a run have used; routes report into it from the gateway's thread.
+
+    A request under way is counted as a turn, if it is one, and as the largest charge that the
+    run has seen: of turns no more go out than are allowed, and how far a limit of tokens, money
+    or tool calls can be passed is bounded.
 
     ``before`` is what finished trials used, and what journals hold of others; ``lost`` is what
     was used besides, by trials that were cut off.
@@ -46,6 +57,8 @@ class Spending:
         self._dropped = _FREE
         self._accounts: list[Account] = []
         self._lock = threading.Lock()
+        #: Why a request was not let through, if one was not; what was under way may have failed.
+        self.refused: Stop | None = None
 
     def open(self) -> Account:
         """Return the account of one more trial."""
@@ -63,8 +76,7 @@ class Spending:
     def used(self) -> Tally:
         """Everything that was used."""
         with self._lock:
-            accounts = tuple(self._accounts)
-        return sum((one.used for one in accounts), self._before + self._lost)
+            return self._sum()
 
     @property
     def lost(self) -> Tally:
@@ -78,5 +90,33 @@ class Spending:
         return sum((one.alone for one in accounts if not one.kept), before)
 
     def stop(self) -> Stop | None:
-        """Say why nothing more may be asked, or None."""
+        """Say why nothing more may be asked, whatever becomes of what is under way, or None."""
         return None if self.allowed.unlimited else stop_at(self.used, self.allowed)
+
+    def admit(self, account: Account, slot: int, *, turn: bool) -> Stop | None:
+        """Let one more request of a trial through, or say why not; it is under way until released.
+
+        One step for all threads: what one request may take is not there for another one.
+        """
+        if self.allowed.unlimited:
+            return None
+        with self._lock:
+            stop = stop_at(self._sum(), self.allowed, under_way=self._under_way())
+            if stop is None:
+                account.under_way[slot] = turn
+            self.refused = self.refused or stop
+        return stop
+
+    def _sum(self) -> Tally:
+        return sum((one.used for one in self._accounts), self._before + self._lost)
+
+    def _under_way(self) -> Tally:
+        asked = [turn for one in self._accounts for turn in tuple(one.under_way.values())]
+        seen = [one.largest for one in self._accounts]
+        turns, count = sum(asked), len(asked)
+        return Tally(
+            turns=turns,
+            tool_calls=turns * max((one.tool_calls for one in seen), default=0),
+            tokens=count * max((one.tokens or 0 for one in seen), default=0),
+            usd=count * max((one.usd or 0.0 for one in seen), default=0.0),
+        )

@@ -38,7 +38,7 @@ def test_what_is_unknown_stays_unknown(one: Tally, other: Tally) -> None:
 def test_without_a_limit_nothing_stops(tally: Tally) -> None:
     """Not even what nobody knows."""
     assert Allowance().unlimited
-    assert stop_at(tally, Allowance(), turns_under_way=99) is None
+    assert stop_at(tally, Allowance(), under_way=Tally(turns=99)) is None
 
 
 @pytest.mark.parametrize(
@@ -67,9 +67,24 @@ def test_when_it_is_enough(used: Tally, allowed: Allowance, message: str | None)
         assert stop.unknown == ("can not be held" in message)
 
 
-def test_turns_on_their_way_count() -> None:
-    """Two at once do not pass a limit of two together with the one before."""
-    assert stop_at(Tally(turns=1), Allowance(turns=2), turns_under_way=1) is not None
+@pytest.mark.parametrize(
+    ("name", "most", "found"),
+    [
+        ("turns", 3, "the limit of 3 model turns is reached"),
+        ("tool_calls", 2, "is passed: 1 were asked for, 2 more may be under way"),
+        ("tokens", 3, "is reached: 1 were used, 2 more may be under way"),
+        ("usd", 3.0, "is reached: $1 were spent, $2 more may be under way"),
+    ],
+)
+def test_what_is_under_way_counts(name: str, most: float, found: str) -> None:
+    """Two at once do not pass a limit together with the one before."""
+    allowed = Allowance(**{name: most})
+    used, under_way = Tally(**{name: 1}), Tally(**{name: 2})
+    assert stop_at(used, allowed) is None
+    stop = stop_at(used, allowed, under_way=under_way)
+    assert stop is not None
+    assert found in stop.message
+    assert stop_at(used, allowed, under_way=used) is None
 
 
 def test_cached_tokens_count_once() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import threading
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from contextlib import ExitStack
 
 import aiohttp
@@ -258,8 +259,8 @@ def test_what_a_journal_holds_is_not_lost(wire, tmp_path):
     assert spent_on(tape.exchanges, PRICES).usd == pytest.approx(COST)
 
 
-def test_parallel_trials_never_pass_a_budget_of_turns_by_more_than_one_each(wire):
-    """Requests on their way are not cut; nothing new is let in."""
+def test_parallel_trials_never_pass_a_budget_of_turns(wire):
+    """Whoever asks at the same time."""
     wire.scripted.say(wire.message())
     spending = Spending(Allowance(turns=20))
 
@@ -278,8 +279,57 @@ def test_parallel_trials_never_pass_a_budget_of_turns_by_more_than_one_each(wire
         routes = [stack.enter_context(wire.live(spending=spending)) for _ in range(8)]
         asyncio.run(all_of([route.base_url for route in routes]))
         assert all(route.meter.over_budget for route in routes)
-    assert 20 <= spending.used.turns <= 28
-    assert spending.used.turns == len(wire.scripted.heard)
+    assert spending.used.turns == len(wire.scripted.heard) == 20
+
+
+def at_once(wire, routes, count, *, refused):
+    """Ask together, let the provider answer once so many were refused, and return the statuses."""
+    gate = threading.Event()
+    wire.scripted.say(wire.message(), gate=gate, before=True)
+    statuses = []
+    with ThreadPoolExecutor(count) as pool:
+        asked = [pool.submit(wire.post, routes[n % 2], wire.asked(str(n))) for n in range(count)]
+        for done in as_completed(asked):
+            statuses.append(done.result().status)
+            if len(statuses) == refused:
+                gate.set()
+    return statuses
+
+
+@pytest.mark.parametrize(
+    ("allowed", "sent"),
+    [
+        (Allowance(turns=4), 3),
+        (Allowance(tokens=45), 2),
+        (Allowance(tokens=46), 3),
+        (Allowance(usd=3.5 * COST), 3),
+        (Allowance(tool_calls=3), 3),
+    ],
+)
+def test_requests_side_by_side_do_not_pass_the_budget_of_a_run(wire, allowed, sent):
+    """What is under way counts as a turn, and as the largest charge that the run has seen."""
+    spending = Spending(allowed)
+    with (
+        wire.live(prices=PRICES, spending=spending) as one,
+        wire.live(prices=PRICES, spending=spending) as other,
+    ):
+        wire.scripted.say(wire.message("", CALL))
+        assert wire.post(one, wire.asked()).status == 200
+        statuses = at_once(wire, [one, other], 10, refused=10 - sent)
+    assert sorted(statuses) == [200] * sent + [400] * (10 - sent)
+    assert len(wire.scripted.heard) == 1 + sent
+    assert spending.used.turns == 1 + sent
+
+
+def test_what_failed_is_there_for_another_request(wire):
+    """Of a turn that was under way only a whole reply is counted."""
+    spending = Spending(Allowance(turns=1))
+    wire.scripted.say(b"{}", status=400)
+    wire.scripted.say(wire.message())
+    with wire.live(spending=spending) as route:
+        assert [wire.post(route, wire.asked()).status for _ in range(3)] == [400, 200, 400]
+        assert route.meter.over_budget
+    assert len(wire.scripted.heard) == 2
 
 
 def test_spending_is_one_sum_for_all_threads():

@@ -24,6 +24,7 @@ from evalgate.errors import (
     UsageError,
 )
 from evalgate.gateway.cassette import CassetteFile
+from evalgate.gateway.limits.spending import Spending
 from evalgate.protocols import StageStatus
 from evalgate.runner.grade import GradingStoppedError
 from evalgate.runner.made import Made
@@ -223,6 +224,23 @@ def test_a_trial_that_the_budget_cut_off_is_made_again(jobs: list[Job], run: Run
         go(jobs, lambda job, _: pytest.fail(job.task.id), run, max_usd=0.83)
     trials, _ = go(jobs, lambda job, _: trial_of(job, 0.4), run, max_usd=5.0)
     assert names(trials) == ALL
+
+
+def test_a_budget_that_was_only_spoken_for_is_not_called_used_up(
+    jobs: list[Job], run: RunFolder
+) -> None:
+    """A turn under way held the last of it, and then failed: nothing larger is needed."""
+    spending = Spending(Allowance(turns=1))
+
+    def make(_job: Job, _stop: threading.Event) -> Made:
+        account = spending.open()
+        assert spending.admit(account, 0, turn=True) is None
+        assert spending.admit(account, 1, turn=True) is not None
+        account.release(0)
+        raise OverBudgetError
+
+    with pytest.raises(BudgetReachedError, match="too little of the budget of 1 model turns"):
+        execute(jobs, make, run, workers=1, spending=spending, listener=Told())
 
 
 @pytest.mark.parametrize("lost", [{"usd": "much"}, {"euros": 1}])

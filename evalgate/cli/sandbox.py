@@ -9,6 +9,8 @@ import click
 
 from evalgate.cli.root import Number, cli
 
+# No command here has a result of its own for ``--json``: what comes from inside is printed.
+
 #: Options end where the command begins, with or without ``--``.
 _COMMAND = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
@@ -38,7 +40,7 @@ def sandbox_exec(
     return execute(execution, os.environ)
 
 
-@sandbox.command("read")
+@sandbox.command("read", cls=click.Command)
 @click.argument("path")
 def sandbox_read(path: str) -> int:
     """Print a file of the sandbox; PATH is relative to the repository."""
@@ -47,7 +49,7 @@ def sandbox_read(path: str) -> int:
     return read(path, os.environ)
 
 
-@sandbox.command("write")
+@sandbox.command("write", cls=click.Command)
 @click.argument("path")
 def sandbox_write(path: str) -> int:
     """Write standard input to a file of the sandbox."""
@@ -56,7 +58,7 @@ def sandbox_write(path: str) -> int:
     return write(path, sys.stdin.buffer.read(), os.environ)
 
 
-@sandbox.command("mcp")
+@sandbox.command("mcp", cls=click.Command)
 def sandbox_mcp() -> int:
     """Serve the sandbox over stdio by the Model Context Protocol: bash, read_file, write_file."""
     from evalgate.commands.mcp import Server

@@ -30,7 +30,7 @@ from evalgate.cli.root import (
 @click.option("--record", is_flag=True, help="Keep the recordings in cassettes/.")
 @click.option("--again", is_flag=True, help="Record a harness that is recorded already.")
 @click.option("--fresh", is_flag=True, help="Do not go on with an unfinished run.")
-@click.option("--sandbox", help="auto, bwrap or process.")
+@click.option("--sandbox", help="auto, bwrap, docker, podman or process.")
 @click.option("--dry-run", is_flag=True, help="Only say what would be run, and its cost.")
 @faults_option
 @workers_option

@@ -131,6 +131,9 @@ _REPLIES = {
     "reply-cut-output": lambda s: ok(
         {"object": "response", "output": [{"type": "message", "content": blocks(s, "output_text")}]}
     ),
+    "reply-cut-messages": lambda s: ok(
+        {"object": "response", "output": [*map(message_item, halves(s))]}
+    ),
     "array-cut-parts": lambda s: ok([*map(parts, halves(s))]),
     "array-broken-off": lambda s: (200, {}, json.dumps([*map(parts, halves(s))])[:-1].encode()),
     "final-answer": lambda s: ok(chat_reply({"content": f"Done. The password was {s}"})),
@@ -147,6 +150,17 @@ def arguments(text: str, index: int = 0) -> dict[str, Any]:
 
 def block(kind: str, index: int = 0, **more: str) -> dict[str, Any]:
     return {"type": "content_block_delta", "index": index, "delta": {"type": kind, **more}}
+
+
+def begun(text: str) -> dict[str, Any]:
+    """Return the event that begins a block, with text in it."""
+    return {"type": "content_block_start", "index": 0, "content_block": {"text": text}}
+
+
+def in_lines(text: str) -> str:
+    """Return an event whose JSON stands in several lines of data."""
+    written = json.dumps(block("text_delta", text=text), indent=0)
+    return "\n".join(f"data: {line}" for line in written.splitlines())
 
 
 def stream(*events: Any, named: bool = False) -> tuple[int, dict[str, str], list[bytes]]:
@@ -190,6 +204,14 @@ _STREAMS = {
     "stream-cut-blocks": lambda s: stream(
         *[block("text_delta", at, text=piece) for at, piece in enumerate(halves(s))], named=True
     ),
+    "stream-begun-block": lambda s: stream(
+        begun(halves(s)[0]), block("text_delta", text=halves(s)[1]), named=True
+    ),
+    "stream-begun-part": lambda s: stream(
+        *[{"type": "response.content_part.added", "part": {"text": p}} for p in halves(s)],
+        named=True,
+    ),
+    "stream-data-lines": lambda s: stream(*map(in_lines, halves(s))),
     "stream-gemini": lambda s: stream(*map(parts, halves(s))),
     "stream-by-character": lambda s: stream(*[chunk(content=one) for one in s], "data: [DONE]"),
     "stream-parallel-calls": lambda s: stream(

@@ -226,25 +226,31 @@ def _cuts(text: str) -> tuple[tuple[int, int], ...]:
 
 def _refuse_leaks(cassette: CassetteFile, guard: Redactor) -> None:
     """Look before the text is cut into lines or base64, where a secret could hide."""
-    for piece in distinct(one.request for one in cassette.exchanges):
-        _refuse(guard.leaks(piece.data))
+    header = cassette.header
+    trial = [f"task {header['task']} #{header.get('n')}"] if "task" in header else []
     joined = JoinedTexts()
-    for exchange in cassette.exchanges:
-        _refuse(guard.leaks(exchange.request.raw or b""))
-        _refuse(guard.leaks(exchange.body))
+    seen: set[bytes] = set()
+    for number, exchange in enumerate(cassette.exchanges):
+        place = ", ".join([*trial, f"exchange {number}"])
+        for piece in distinct([exchange.request]):
+            if piece.digest not in seen:
+                seen.add(piece.digest)
+                _refuse(guard.leaks(piece.data), place)
+        _refuse(guard.leaks(exchange.request.raw or b""), place)
+        _refuse(guard.leaks(exchange.body), place)
         for _, text in joined.of(exchange):
-            _refuse(guard.leaks(text))
+            _refuse(guard.leaks(text), place)
     for value in (cassette.header, cassette.claim, cassette.record):
         try:
             text = orjson.dumps(value)
         except TypeError as error:
             raise UsageError(f"a cassette can not hold this: {error}") from error
-        _refuse(guard.leaks(text))
+        _refuse(guard.leaks(text), "".join(trial))
 
 
-def _refuse(leaks: Sequence[str]) -> None:
+def _refuse(leaks: Sequence[str], place: str = "") -> None:
     if leaks:
-        found = ", ".join(leaks)
+        found = ", ".join(leaks) + (f" ({place})" if place else "")
         raise UsageError(f"the cassette would hold a secret: {found}", hint=_LEAK)
 
 

@@ -66,10 +66,20 @@ def _neighbours(value: Json) -> Iterator[list[dict[str, Json]]]:
         elif isinstance(one, list):
             waiting += one
             row: list[dict[str, Json]] = []
-            for item in (*one, None):
+            for item in (*_flat(one), None):
                 if isinstance(item, dict) and isinstance(item.get(_TEXT), str):
                     row.append(item)
                     continue
                 if len(row) > 1:
                     yield row
                 row = []
+
+
+def _flat(items: list[Json]) -> Iterator[Json]:
+    """Yield items, and in place of a message that stands among others its blocks."""
+    for item in items:
+        content = item.get("content") if isinstance(item, dict) else None
+        if isinstance(item, dict) and item.get("type") == "message" and isinstance(content, list):
+            yield from content
+        else:
+            yield item

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final, TypeAlias
 
@@ -20,6 +20,19 @@ Strand: TypeAlias = Callable[[Json, _Path], tuple[str, ...] | None]
 
 #: The members of an event that tell which text its ``delta`` goes on with.
 _PLACE: Final = ("type", "index", "item_id", "output_index", "content_index", "summary_index")
+
+#: How the types of events end that repeat what other events have said.
+_REPEATS: Final = (".done", ".completed", ".incomplete", ".failed")
+
+#: Which text a ``delta`` that is a string goes on with, by the type of its event.
+_DELTAS: Final = {
+    "response.output_text.delta": "text",
+    "response.reasoning_summary_text.delta": "thinking",
+    "response.reasoning_text.delta": "thinking",
+    "response.refusal.delta": "refusal",
+    "response.function_call_arguments.delta": "arguments",
+    "response.custom_tool_call_input.delta": "input",
+}
 
 
 @dataclass(slots=True, kw_only=True)
@@ -53,6 +66,7 @@ def edit_links(links: Sequence[Link], find: Find, strand: Strand) -> bytes:
     """
     # Whole texts are many and short, so they are searched in one go.
     runs: dict[_Path, _Run] = {(): _Run(between="\0")}
+    begun: dict[_Path, list[tuple[Link, _Path]]] = {}
     for link in links:
         if link.value is None:
             continue
@@ -61,9 +75,11 @@ def edit_links(links: Sequence[Link], find: Find, strand: Strand) -> bytes:
             run = runs.setdefault(_name(link.value, path, lead, strand), _Run())
             run.pieces.append(text)
             run.places.append((link, path))
+            if voice := _voice(link.value, path):
+                begun.setdefault(voice, []).append((link, path))
     for run in runs.values():
         _edit_run(run, find(run.between.join(run.pieces)))
-    for run in _rows(runs):
+    for run in (*_rows(runs), *_begun(begun.values())):
         _edit_run(run, find("".join(run.pieces)))
     for link in links:
         link.edited = edit_blocks(link.value, find) > 0 or link.edited
@@ -109,6 +125,31 @@ def _rows(runs: Mapping[_Path, _Run]) -> Iterator[_Run]:
     for row in rows.values():
         if len(row) > 1:
             places = [place for run in row for place in run.places]
+            yield _Run(pieces=[str(_at(link.value, path)) for link, path in places], places=places)
+
+
+def _voice(event: Json, path: _Path) -> _Path:
+    """Name the text that a string goes on with when its event only begins a block, or goes on.
+
+    A dialect reads what stands in the event that begins a block before the deltas of it. Nothing
+    for an event that repeats what was said.
+    """
+    kind = event.get("type") if isinstance(event, Mapping) else None
+    if not isinstance(kind, str) or kind.endswith(_REPEATS):
+        return ()
+    known = _DELTAS.get(kind) if path == ("delta",) else path[-1]
+    if known in {"arguments", "input"}:
+        place = event.get("output_index", event.get("index"))  # type: ignore[union-attr]
+        return (known, str(place))
+    if known == "text" and kind.startswith("response.reasoning"):
+        return ("thinking",)
+    return (known,) if known in {"text", "thinking", "refusal"} else ()
+
+
+def _begun(voices: Iterable[list[tuple[Link, _Path]]]) -> Iterator[_Run]:
+    """Yield the texts of which a piece stands in an event that begins something, as they stand."""
+    for places in voices:
+        if len(places) > 1 and any("delta" not in path for _, path in places):
             yield _Run(pieces=[str(_at(link.value, path)) for link, path in places], places=places)
 
 

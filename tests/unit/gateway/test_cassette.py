@@ -220,6 +220,15 @@ def test_a_secret_is_refused_wherever_it_stands(leaking):
         dump_cassette(leaking, redactor=redactor)
 
 
+def test_a_refused_secret_is_told_with_its_place():
+    """Task, trial and exchange: whoever looks for it knows where."""
+    body = b'{"said":"hunter2hunter2"}'
+    leaking = cassette(exchange(), exchange(body=body))
+    leaking = replace(leaking, header={**leaking.header, "task": "double", "n": 2})
+    with pytest.raises(UsageError, match=r"secret: TOKEN \(task double #2, exchange 1\)$"):
+        dump_cassette(leaking, redactor=Redactor({"TOKEN": "hunter2hunter2"}))
+
+
 @pytest.mark.parametrize("odd", [float("nan"), float("inf"), 2**70, {1, 2}, "\ud800"])
 def test_what_json_can_not_say_is_refused(odd):
     """Nothing is stored as something else."""

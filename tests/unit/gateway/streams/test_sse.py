@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.core.redaction import Span
-from evalgate.gateway.streams.editing import edit_pieces
+from evalgate.gateway.streams.editing import edit_joined, edit_pieces
 from evalgate.gateway.streams.sse import is_stream, read_events
 
 SECRET = "hunter2hunter2"
@@ -93,6 +93,74 @@ def test_a_whole_text_is_edited_where_it_stands(event):
     """Clients of some APIs read these and no deltas."""
     (written,) = edited(event)
     assert json.dumps(written) == json.dumps(event).replace(SECRET, "<x>")
+
+
+def start(text, index=0, kind="text"):
+    """Return the event that begins a block, with text in it."""
+    block = {"type": kind, kind: text}
+    return {"type": "content_block_start", "index": index, "content_block": block}
+
+
+def grow(text, index=0, kind="text"):
+    """Return a delta of a block."""
+    return {"type": "content_block_delta", "index": index, "delta": {"type": "d", kind: text}}
+
+
+def part(text):
+    """Return the event that begins a part of a response, with text in it."""
+    return {"type": "response.content_part.added", "part": {"type": "output_text", "text": text}}
+
+
+OUTPUT = "response.output_text.delta"
+OPENING = {"type": "message_start", "message": {"content": [{"type": "text", "text": "hunter2"}]}}
+ITEM = {"type": "response.output_item.added", "output_index": 0, "item": {"arguments": "hunter2"}}
+
+
+@pytest.mark.parametrize(
+    "events",
+    [
+        [start("hunter2"), grow("hunter2")],
+        [start("hunter2"), {"type": "ping"}, start("hunter2", 1)],
+        [grow("hunter2"), start("hunter2", 1)],
+        [start("hunter2", kind="thinking"), grow("hunter2", kind="thinking")],
+        [OPENING, start("hun"), grow("ter2")],
+        [part("hunter2"), delta("hunter2", kind=OUTPUT)],
+        [delta("hunter2", kind=OUTPUT), part("hunter2")],
+        [ITEM, delta("hunter2")],
+    ],
+)
+def test_text_in_an_event_that_begins_a_block_is_joined(events):
+    """A dialect reads it before the deltas."""
+    written = edited(*events)
+    assert written != events
+    assert json.dumps(written).count("<x>") == 1
+    assert "hunter2" not in json.dumps(written)
+    assert "ter2" not in json.dumps(written)
+
+
+def test_two_messages_of_one_text_each_are_joined():
+    """As in the output of a response that came whole."""
+    items = [{"type": "message", "content": [{"type": "output_text", "text": "hunter2"}]}] * 2
+    done = edit_joined(json.dumps({"output": items}).encode(), found)
+    texts = [item["content"][0]["text"] for item in json.loads(done)["output"]]
+    assert texts == ["<x>", ""]
+
+
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+def test_an_event_of_several_data_lines_is_one(end):
+    """The specification joins them by line ends; a comment may stand between."""
+    one = ["id: 1", 'data: {"type": "t", "delta":', ": ping", 'data: {"text": "hunter2"}}', ""]
+    body = end.join([*one, *one, ""]).encode()
+    assert edit_pieces(body, lambda _: []) == body
+    done = edit_pieces(body, found)
+    assert [event["delta"]["text"] for event in read_events(done)] == ["<x>", ""]
+    assert done.count(b": ping") == done.count(b"id: 1") == 2
+
+
+def test_a_secret_over_two_comments_is_found():
+    """Nobody reads comments, but they are stored."""
+    body = b": hunter2\n:hunter2 x\n\ndata: 1\n\n"
+    assert edit_pieces(body, found) == b": <x>\n:  x\n\ndata: 1\n\n"
 
 
 def test_whole_texts_are_not_joined():

@@ -20,6 +20,7 @@ from vcr.filters import decode_response
 from vcr.stubs import VCRConnection
 
 from evalgate.gateway.in_process.asked import Asked
+from evalgate.gateway.in_process.leaving import leaving, note
 
 
 class Plays(Protocol):
@@ -39,6 +40,10 @@ class Keeps(Protocol):
 
     def keep(self, request: Asked, response: Mapping[str, Any]) -> None:
         """Keep a request and its response, which is in VCR.py's form and not compressed."""
+        ...
+
+    def leave(self, request: Asked) -> None:
+        """Keep that nobody waits any more for the response to a request."""
         ...
 
 
@@ -77,6 +82,7 @@ class _Recording(_Tape):
     def can_play_response_for(self, request: Asked) -> bool:
         recorder: Keeps = self.wire
         recorder.ask(request)
+        note(request)
         return False
 
     def append(self, request: Asked, response: dict[str, Any]) -> None:
@@ -87,14 +93,14 @@ class _Recording(_Tape):
 @contextmanager
 def replaying(player: Plays) -> Iterator[None]:
     """Let a player answer the HTTP clients of this process; all is as before afterwards."""
-    with _Replay.use(path="replay", wire=player), _steady():
+    with _Replay.use(path="replay", wire=player), _steady(), leaving(put, lambda _: None):
         yield
 
 
 @contextmanager
 def recording(recorder: Keeps) -> Iterator[None]:
     """Let a recorder see the HTTP clients of this process; all is as before afterwards."""
-    with _Recording.use(path="recording", wire=recorder), _steady():
+    with _Recording.use(path="recording", wire=recorder), _steady(), leaving(put, recorder.leave):
         yield
 
 

@@ -6,9 +6,10 @@ import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
 
-from evalgate.core.exchange import Exchange
+from evalgate.core.exchange import Ending, Exchange
 from evalgate.errors import DivergedError
 from evalgate.gateway.in_process.asked import Asked, keyed
+from evalgate.gateway.in_process.leaving import LeftError
 from evalgate.gateway.keys.matching import Keying
 from evalgate.gateway.misses.divergence import explain
 from evalgate.gateway.streams.moving import moved_body
@@ -38,7 +39,10 @@ class Player:
             self._left.setdefault(one.key, deque()).append(index)
 
     def play(self, request: Asked) -> dict[str, object]:
-        """Return the response in VCR.py's form; DivergedError when none is left."""
+        """Return the response in VCR.py's form; DivergedError when none is left.
+
+        LeftError when the client did not wait for it in the recording.
+        """
         with self._lock:
             asked = keyed(request, self._keying)
             left = self._left.get(asked.key)
@@ -48,6 +52,8 @@ class Player:
             index = left.popleft()
             self._played.add(index)
         exchange = self._tape[index]
+        if exchange.ending is Ending.CLIENT_GONE:
+            raise LeftError(exchange.seconds)
         return {
             "status": {"code": exchange.status, "message": ""},
             "headers": {name: [value] for name, value in exchange.headers.items()},

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Final
 from weakref import WeakKeyDictionary
 
-from evalgate.core.exchange import Exchange
+from evalgate.core.exchange import Ending, Exchange
 from evalgate.core.json import JsonObject
 from evalgate.core.redaction import Redactor
 from evalgate.core.scrubs import Scrub
@@ -84,8 +84,24 @@ class Recorder:
                 began=round(began - self._opened, 3),
             )
             exchange = replace(exchange, seconds=round(ended - began, 3))
-            self._kept[slot] = exchange
-            self._journal.append(slot, exchange)
+            self._store(slot, exchange)
+
+    def leave(self, request: Asked) -> None:
+        """Keep that nobody waits any more for the response to a request."""
+        ended = time.monotonic()
+        with self._lock:
+            slot, began = self._begun(request)
+            if slot in self._kept:
+                return
+            exchange = keyed(request, self._keying).answered(
+                status=0, headers={}, body=b"", began=round(began - self._opened, 3)
+            )
+            seconds = round(ended - began, 3)
+            self._store(slot, replace(exchange, ending=Ending.CLIENT_GONE, seconds=seconds))
+
+    def _store(self, slot: int, exchange: Exchange) -> None:
+        self._kept[slot] = exchange
+        self._journal.append(slot, exchange)
 
     def seal(self) -> None:
         """Write the cassette, in the order of asking, and remove the journal.

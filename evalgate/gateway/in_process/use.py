@@ -55,7 +55,8 @@ def use_cassette(
     patched, so a second context can only be opened inside of the first one, by who opened that:
     UsageError for another thread or task.
 
-    ``mode`` is ``record``, ``replay`` (strict: nothing reaches the network) or ``live`` (nothing
+    ``mode`` is ``record``, ``replay`` (strict: no HTTP client reaches the
+    network) or ``live`` (nothing
     is done). ``secrets`` are values by name that must not be stored, beside those of the
     environment; ``places`` are paths of this machine by label. A request that was not recorded
     raises DivergedError inside the client and, should that swallow it, when the context ends.
@@ -68,8 +69,8 @@ def use_cassette(
     if chosen is Use.LIVE:
         yield
         return
-    file, here = Path(path), dict(places or {})
-    redactor = Redactor({**known_secrets(os.environ), **(secrets or {})})
+    file, here = Path(path), _texts("places", places)
+    redactor = Redactor({**known_secrets(os.environ), **_texts("secrets", secrets)})
     cleaner = Cleaner(redactor=redactor, places=here, scrubs=scrubs)
     with _innermost():
         if chosen is Use.REPLAY:
@@ -86,6 +87,16 @@ def _mode(mode: str) -> Use:
     except ValueError:
         message = f"evalgate.vcr: there is no mode {mode!r}"
         raise UsageError(message, hint=f"one of {', '.join(Use)}") from None
+
+
+def _texts(name: str, given: Mapping[str, str] | None) -> dict[str, str]:
+    texts = dict(given or {})
+    for label, value in texts.items():
+        if not isinstance(label, str) or not isinstance(value, str):
+            # Not the value itself: it may be a secret.
+            message = f"evalgate.vcr: {name}: {label!r} is a {type(value).__name__}"
+            raise UsageError(message, hint=f"{name} are texts by name")
+    return texts
 
 
 @contextmanager

@@ -165,6 +165,42 @@ def test_exchanges_stand_in_the_order_of_asking(bedrock, tmp_path):
     assert first.began + first.seconds + 0.001 >= second.began + second.seconds
 
 
+async def race(bedrock):
+    """Ask twice the same, wait for the other one's answer, leave both, and ask once more."""
+    async with aiohttp.ClientSession() as session:
+
+        async def ask(text):
+            body = {"text": text}
+            async with session.post(bedrock.url + PATH, json=body, headers=HEADERS) as response:
+                return await response.json()
+
+        slow = [asyncio.create_task(ask("slow")) for _ in range(2)]
+        await asyncio.wait(slow, timeout=0.001)
+        while bedrock.heard["slow"] < 2:
+            await asyncio.wait(slow, timeout=0.001)
+        quick = await ask("quick")
+        for task in slow:
+            task.cancel()
+        ended = await asyncio.gather(*slow, return_exceptions=True)
+        bedrock.gates["slow"].set()
+        return quick["n"], [type(one) for one in ended], (await ask("slow"))["echo"]
+
+
+def test_a_request_whose_task_was_cancelled_is_left_again_in_a_replay(bedrock, tmp_path):
+    """One like it waits until it is cancelled, and is never answered by another one's answer."""
+    file = tmp_path / "1.json"
+    bedrock.gates["slow"] = threading.Event()
+    with evalgate.vcr.use_cassette(file, mode="record"):
+        first = asyncio.run(race(bedrock))
+    assert first[1:] == ([asyncio.CancelledError] * 2, "slow")
+    tape = load_cassette(file.read_bytes(), name="it").exchanges
+    assert [one.ending for one in tape] == ["client_gone", "client_gone", "complete", "complete"]
+    asked = bedrock.asked
+    with evalgate.vcr.use_cassette(file):
+        assert asyncio.run(race(bedrock)) == first
+    assert bedrock.asked == asked
+
+
 def test_another_thread_can_not_open_a_second_cassette(tmp_path):
     """Patches that are laid over one another come off in the other order, or never."""
     caught = []

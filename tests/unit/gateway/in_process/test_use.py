@@ -88,6 +88,18 @@ def test_what_is_wrong_is_said_before_anything_is_asked(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["odd.json"]
 
 
+@pytest.mark.parametrize("wrong", [{"secrets": {"X": 5}}, {"places": {"X": None}}])
+def test_what_is_no_text_is_told_in_words(tmp_path, wrong):
+    """By its name and kind."""
+    with (
+        pytest.raises(UsageError, match="'X' is a ") as caught,
+        evalgate.vcr.use_cassette(tmp_path / "1.json", mode="record", **wrong),
+    ):
+        pytest.fail("it was opened")
+    assert caught.value.hint
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_importing_it_loads_no_engine():
     """VCR.py patches nothing until a context is entered."""
     code = "import sys, evalgate.vcr; print('vcr' in sys.modules)"

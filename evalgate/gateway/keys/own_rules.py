@@ -47,6 +47,17 @@ def substitute(rule: Scrub, text: str) -> tuple[str, int]:
     return found
 
 
+def substitute_once(rule: Scrub, text: str) -> tuple[str, int]:
+    """Do the same with a rule that leaves alone what it has made: recordings are scrubbed twice.
+
+    UsageError also when it does not.
+    """
+    made, count = substitute(rule, text)
+    if count and substitute(rule, made)[0] != made:
+        raise _own_label(rule)
+    return made, count
+
+
 def require_sound(rules: Iterable[Scrub]) -> None:
     """Look at a project's own rules before anything is run by them.
 
@@ -70,9 +81,13 @@ def _require_sound(rule: Scrub) -> None:
             raise UsageError(message, hint=_NARROWER)
     label = rule.replace
     if "\\" not in label and substitute(rule, label)[0] != label:
-        message = f"{rule.place}: scrub rule {rule.name!r} finds its own {label!r} again"
-        hint = "recordings may be scrubbed twice, and must stay as they are: try <NAME>"
-        raise UsageError(message, hint=hint)
+        raise _own_label(rule)
+
+
+def _own_label(rule: Scrub) -> UsageError:
+    message = f"{rule.place}: scrub rule {rule.name!r} finds its own {rule.replace!r} again"
+    hint = "recordings may be scrubbed twice, and must stay as they are: try <NAME>"
+    return UsageError(message, hint=hint)
 
 
 def _found(rule: Scrub, text: str) -> list[Any]:

@@ -8,7 +8,7 @@ from typing import Final
 
 from evalgate.core.json import Json
 from evalgate.core.scrubs import Scrub
-from evalgate.gateway.keys.own_rules import substitute
+from evalgate.gateway.keys.own_rules import substitute_once
 
 #: Members that name a thing of the API or a tool. A rule never changes their text ...
 _NAMES: Final = frozenset({"model", "name", "role", "type"})
@@ -18,11 +18,11 @@ _GIVEN: Final = frozenset({"input", "arguments", "args", "response", "output"})
 
 
 def scrub_text(text: str, rules: Iterable[Scrub], hits: Counter[str]) -> str:
-    """Return the text scrubbed; ``hits`` counts by rule. UsageError as `substitute` raises."""
+    """Return the text scrubbed; ``hits`` counts by rule. UsageError as `substitute_once` raises."""
     for rule in rules:
         if not rule.literals or any(literal in text for literal in rule.literals):
             if rule.place:
-                text, count = substitute(rule, text)
+                text, count = substitute_once(rule, text)
             else:
                 text, count = rule.pattern.subn(rule.replace, text)
             if count:

@@ -9,7 +9,7 @@ import pytest
 
 from evalgate.core.scrubs import SCRUBS, Scrub
 from evalgate.errors import UsageError
-from evalgate.gateway.keys.own_rules import SAMPLES, require_sound, substitute
+from evalgate.gateway.keys.own_rules import SAMPLES, require_sound, substitute, substitute_once
 from evalgate.gateway.keys.scrubbing import scrub_text
 
 PLACE = "evalgate.toml:5: cassettes.scrub.pattern"
@@ -101,3 +101,22 @@ def test_what_is_no_rule_is_told_before_it_is_run(source: str, replace: str, sai
 def test_a_narrow_rule_is_taken(source: str):
     """Bare numbers are a project's own affair; a brace may be escaped, or count."""
     require_sound([own(source)])
+
+
+@pytest.mark.parametrize(
+    ("source", "replace", "text"),
+    [(r"do(u)", r"do\1\1 dou", "a dou"), (r"(a)", r"\1\1", "a b"), (r"(x)y", r"\1xy", "xy")],
+)
+def test_a_rule_that_finds_what_it_made_is_told_at_its_first_find(
+    source: str, replace: str, text: str
+):
+    """With groups in the replacement nobody can say so before."""
+    rule = Scrub(name="r", source=source, replace=replace, reason="r", place="evalgate.toml:3")
+    with pytest.raises(UsageError, match="finds its own"):
+        substitute_once(rule, text)
+
+
+def test_a_rule_that_changes_nothing_any_more_is_taken():
+    """What it made, it leaves alone."""
+    rule = Scrub(name="r", source=r"Build \d+", replace="Build 1", reason="r", place="t:3")
+    assert substitute_once(rule, "Build 12, Build 1") == ("Build 1, Build 1", 2)

@@ -64,7 +64,10 @@ def test_a_model_that_samples_says_the_same_from_a_recording(
 ):
     """Words of a real model, drawn by chance: the recording gives those and no others."""
     question = Question(api, stream)
-    first = rig.record_at(question, {MODEL: Upstream(url=model)})
+    for _ in range(5):  # by chance a model may also say nothing at all
+        first = rig.record_at(question, {MODEL: Upstream(url=model)})
+        if first.witness.trajectory.final_answer:
+            break
     seen = [(one.status, one.dialect) for one in first.witness.exchanges]
     assert seen == [(200, dialect)] * exchanges, first.stderr
     assert first.witness.usage.output_tokens

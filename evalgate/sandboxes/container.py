@@ -177,13 +177,14 @@ class ContainerSandbox:
         result = self._attempt(attempt, stop)
         begun = attempt.started and stage.reach is not None
         if result.status is StageStatus.ENGINE and not begun and not stop.is_set():
+            with contextlib.suppress(EngineError):
+                self._engine.remove(self.name)
             result = self._attempt(Attempt.of(stage, self._image.env), stop)
         return result
 
     def _attempt(self, attempt: Attempt, stop: threading.Event) -> StageResult:
         name = self.name
         try:
-            self._engine.remove(name)
             self._engine.create(name, self._image.name, attempt.command, **self._settings())
             with self._engine.attached(name) as stream:
                 attempt.listen(stream)

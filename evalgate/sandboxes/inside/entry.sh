@@ -15,6 +15,7 @@ if [ -d /evalgate-base ]; then # what an image holds of the workspace, below wha
   said=$(mkdir -p repo && cp -dR --preserve=mode,timestamps /evalgate-base/. repo/ 2>&1) || end setup "$(short "$said")"
 fi
 said=$(head -c "$size" | tar -xpf - 2>&1) || end setup "$(short "$said")"
+began=$(date +%s.%N)
 cd repo || end setup "there is no repository"
 
 # Looked at before: afterwards its absence and an exit code of 127 are the same.
@@ -41,8 +42,7 @@ files() { find $keep -mindepth 1 -iname .git -prune -o \( -type f -o -type l \) 
 numbered() { files -printf '%i %p\0' | LC_ALL=C sort -z; }
 (cd /evalgate && numbered) >/tmp/.evalgate-before || end setup "the image has no GNU sort"
 exec 9</tmp/.evalgate-before && rm /tmp/.evalgate-before
-began=$(date +%s.%N)
-sleep 0.02 # the clock of files is coarse: whatever is changed from here on is younger than began
+sleep 0.01 # the clock of files is coarse: whatever is changed from here on is younger than began
 from=$(date +%s%N)
 if [ "$forwards" = yes ]; then
   timeout -s KILL "$seconds" env -i "$@" 9<&-

@@ -44,7 +44,6 @@ class ReplayOptions:
     tasks: Sequence[str] = ()
     workers: int | None = None
     run: str | None = None
-    fresh: bool = True
     faults: str | None = None
     allow_stale: Sequence[str] = ()
     record_missing: int | None = None
@@ -94,7 +93,7 @@ def replay(project: Project, options: ReplayOptions, console: Console) -> Report
             workers=options.workers or default_workers(),
             sandbox=state.config.sandbox.use,
             # What a killed top-up has asked was paid for.
-            fresh=options.fresh and options.record_missing is None,
+            fresh=options.record_missing is None,
             faults=plan,
             missing=options.record_missing or 0,
             pace=options.pace,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -14,6 +15,8 @@ from typing import Any
 import pytest
 
 import evalgate as package
+from evalgate.sandboxes.container import docker
+from evalgate.sandboxes.docker import Engine
 
 HARNESS = Path(package.__file__).parent / "demo" / "harness"
 
@@ -195,3 +198,14 @@ def recorded(repo: Repo, scripted: Scripted, evalgate: Evalgate) -> Repo:
     assert done.returncode == 0, done.stderr
     repo.commit("Recordings and baseline")
     return repo
+
+
+@pytest.fixture
+def engine() -> dict[str, str]:
+    """Return the variables that lead a command to the engine at hand."""
+    reason = docker().unavailable()
+    if reason is not None:
+        assert "EVALGATE_ENGINE" not in os.environ, reason
+        pytest.skip(reason)
+    base = os.environ.get("EVALGATE_BASE_IMAGE", "")
+    return {"DOCKER_HOST": Engine().address, **({"EVALGATE_BASE_IMAGE": base} if base else {})}

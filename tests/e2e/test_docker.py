@@ -3,30 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import signal
 import subprocess
 import sys
 import time
 from pathlib import Path
 
-import pytest
-
-from evalgate.sandboxes.container import docker
 from evalgate.sandboxes.docker import Engine
 
 SCRIPT = Path(sys.executable).parent / "evalgate"
-
-
-@pytest.fixture
-def engine() -> dict[str, str]:
-    """Return the variables that lead a command to the engine at hand."""
-    reason = docker().unavailable()
-    if reason is not None:
-        assert "EVALGATE_ENGINE" not in os.environ, reason
-        pytest.skip(reason)
-    base = os.environ.get("EVALGATE_BASE_IMAGE", "")
-    return {"DOCKER_HOST": Engine().address, **({"EVALGATE_BASE_IMAGE": base} if base else {})}
 
 
 def containers_of(pid: int) -> list[str]:

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from typing import Any
 
 import pytest
-
-from evalgate.sandboxes.container import docker
-from evalgate.sandboxes.docker import Engine
 
 DOCKERFILE = """ARG BASE_IMAGE=python:3.12-slim
 FROM ${BASE_IMAGE}
@@ -18,17 +14,6 @@ COPY tool /usr/local/bin/tool
 ENV TOOL_HOME=/opt/tool
 """
 OWN = '[harness.parts]\nsandbox = ["sandbox/**"]\n'
-
-
-@pytest.fixture
-def engine() -> dict[str, str]:
-    """Return the variables that lead a command to the engine at hand."""
-    reason = docker().unavailable()
-    if reason is not None:
-        assert "EVALGATE_ENGINE" not in os.environ, reason
-        pytest.skip(reason)
-    base = os.environ.get("EVALGATE_BASE_IMAGE", "")
-    return {"DOCKER_HOST": Engine().address, **({"EVALGATE_BASE_IMAGE": base} if base else {})}
 
 
 @pytest.fixture

@@ -47,9 +47,15 @@ def test_a_replay_needs_no_engine(repo, scripted, evalgate, engine) -> None:
 
 
 def test_what_a_killed_run_leaves_is_removed_by_the_next_command(
-    repo, scripted, evalgate, engine
+    repo, scripted, evalgate, engine, tmp_path
 ) -> None:
-    """After SIGKILL the container goes with the next start, and what lives stays."""
+    """After SIGKILL the container goes with the next start, and what lives stays.
+
+    In a folder for rooms of its own: the start of another test's command would do it as well.
+    """
+    rooms = tmp_path / "rooms"
+    rooms.mkdir()
+    engine = {**engine, "TMPDIR": str(rooms)}
     answer = scripted.answer
 
     def slow(request):

@@ -1,10 +1,10 @@
-"""Trees as a tar that is sent into a container, and what comes back read without trusting it."""
+"""What comes back from a container, read without trusting it."""
 
 from __future__ import annotations
 
 import io
 import tarfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -17,73 +17,9 @@ from evalgate.sandboxes.harvest import (
     TooLargeError,
     describe_paths,
 )
-from evalgate.sandboxes.layout import check_tree, directories
-
-#: Files in a container are as old as this (2020-01-01), whenever a trial is made.
-_TIME: Final = 1_577_836_800
-_RIGHTS: Final = {FileMode.REGULAR: 0o644, FileMode.EXECUTABLE: 0o755}
 
 #: A list of files is cut off at so many bytes: it is longer than any that would be taken.
 MAX_LIST: Final = (MAX_FILES + MAX_DIRECTORIES) * 4096
-
-
-def pack_tree(tree: Tree) -> bytes:
-    """Return a tar of a tree alone, the same bytes for the same tree.
-
-    Raises:
-        UsageError: an unsafe path, or a malformed link.
-    """
-    check_tree(tree, "an image", allow_git=False)
-    stream = io.BytesIO()
-    with tarfile.open(
-        fileobj=stream, mode="w", format=tarfile.GNU_FORMAT, errors="surrogateescape"
-    ) as tar:
-        for path in sorted(tree):
-            _add_file(tar, path, tree[path], 0o777)
-    return stream.getvalue()
-
-
-def pack(places: Sequence[str], trees: Mapping[str, Tree], *, sealed: Sequence[str]) -> bytes:
-    """Return a tar of the places, each a directory with its tree in it.
-
-    What is ``sealed`` can not be written by its owner without changing modes first.
-
-    Raises:
-        UsageError: an unsafe path, or a malformed link.
-    """
-    stream = io.BytesIO()
-    with tarfile.open(
-        fileobj=stream, mode="w", format=tarfile.GNU_FORMAT, errors="surrogateescape"
-    ) as tar:
-        for place in places:
-            tree = trees.get(place, {})
-            check_tree(tree, place, allow_git=place == "repo")
-            mask = 0o555 if place in sealed else 0o777
-            # Each directory is followed by all it holds: tar then takes the right to write from it.
-            for path in sorted(["", *directories(tree), *tree], key=lambda name: name.split("/")):
-                file, name = tree.get(path), f"{place}/{path}".rstrip("/")
-                if file is None:
-                    _add(tar, name, tarfile.DIRTYPE, 0o755 & mask)
-                else:
-                    _add_file(tar, name, file, mask)
-    return stream.getvalue()
-
-
-def _add_file(tar: tarfile.TarFile, name: str, file: File, mask: int) -> None:
-    if file.mode is FileMode.SYMLINK:
-        _add(tar, name, tarfile.SYMTYPE, 0o777, link=file.data)
-    else:
-        _add(tar, name, tarfile.REGTYPE, _RIGHTS[file.mode] & mask, data=file.data)
-
-
-def _add(
-    tar: tarfile.TarFile, name: str, kind: bytes, mode: int, *, data: bytes = b"", link: bytes = b""
-) -> None:
-    entry = tarfile.TarInfo(name)
-    entry.type, entry.mode, entry.mtime, entry.size = kind, mode, _TIME, len(data)
-    entry.uid = entry.gid = 1000
-    entry.linkname = link.decode("utf-8", "surrogateescape")
-    tar.addfile(entry, io.BytesIO(data))
 
 
 @dataclass(slots=True)

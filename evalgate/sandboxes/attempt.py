@@ -14,11 +14,12 @@ from typing import Final
 from evalgate.core.files import Tree
 from evalgate.errors import NotAvailableError
 from evalgate.protocols import Places, Stage, StageResult, StageStatus
-from evalgate.sandboxes.archive import pack, read_listing, restore, unpack
+from evalgate.sandboxes.archive import read_listing, restore, unpack
 from evalgate.sandboxes.conversation import Conversation
 from evalgate.sandboxes.environment import SYSTEM_DIRECTORIES, build_environment, new_token
 from evalgate.sandboxes.forwarding import FORWARD, forwarded, forwarder, inner_text
 from evalgate.sandboxes.harvest import TooLargeError
+from evalgate.sandboxes.packing import pack
 from evalgate.sandboxes.room import PLACES, SEALED
 from evalgate.sandboxes.tunnel import Tunnel
 

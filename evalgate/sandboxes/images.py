@@ -16,9 +16,9 @@ from typing import Final, Protocol
 from evalgate.core.files import File, Tree, tree_digest
 from evalgate.errors import NotAvailableError
 from evalgate.sandboxes import image as own_image
-from evalgate.sandboxes.archive import pack_tree
 from evalgate.sandboxes.docker import Engine, EngineError
 from evalgate.sandboxes.dockerfiles import bases_of
+from evalgate.sandboxes.packing import pack_tree
 
 #: Names another base for images that leave it open, where no registry has the usual one.
 BASE_VARIABLE: Final = "EVALGATE_BASE_IMAGE"

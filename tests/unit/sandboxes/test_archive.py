@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 
 from evalgate.core.files import File, FileMode
 from evalgate.errors import UsageError
-from evalgate.sandboxes.archive import pack, read_listing, restore, unpack
+from evalgate.sandboxes.archive import read_listing, restore, unpack
 from evalgate.sandboxes.harvest import TooLargeError
+from evalgate.sandboxes.packing import pack
 
 Entry = tuple[str, bytes, str, bytes]
 

@@ -90,8 +90,14 @@ def _archive(tree: Tree) -> bytes:
 def open_echo() -> Iterator[int]:
     """Answer every line on a port of the loopback at once, as a model would that costs no time."""
     with socket.create_server(("127.0.0.1", 0)) as server:
-        threading.Thread(target=_accept, args=(server,), daemon=True).start()
-        yield server.getsockname()[1]
+        thread = threading.Thread(target=_accept, args=(server,), daemon=True)
+        thread.start()
+        try:
+            yield server.getsockname()[1]
+        finally:
+            # A thread that still accepts would do so at whatever has the same number next.
+            server.shutdown(socket.SHUT_RDWR)
+            thread.join()
 
 
 def _accept(server: socket.socket) -> None:

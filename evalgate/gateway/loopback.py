@@ -6,7 +6,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
-from typing import Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from aiohttp import web
 
@@ -14,6 +14,8 @@ _BACKLOG: Final = 1024
 
 #: The most bytes of a request line, and of a header.
 _LONGEST: Final = 64 * 1024
+
+_CONTINUE: Final = b"HTTP/1.1 100 Continue\r\n\r\n"
 
 _T = TypeVar("_T")
 
@@ -39,25 +41,31 @@ class Loopback:
         ``name`` is that of its thread, ``max_size`` the most bytes of a body, ``grace`` the
         seconds that requests on their way have at the end; ``closing`` is awaited after them.
         """
+        self._loop = asyncio.new_event_loop()
+        self._closing = closing
 
-        @web.middleware
-        async def whatever(request: web.Request, handler: object) -> web.StreamResponse:  # noqa: ARG001 - aiohttp's shape
+        def arrived(*parts: Any) -> web.Request:
+            return web.Request(*parts, loop=self._loop, client_max_size=max_size)
+
+        async def whatever(request: Any) -> web.StreamResponse:
+            if request.headers.get("expect", "").lower() == "100-continue":
+                await request.writer.write(_CONTINUE)
+                request.writer.output_size = 0  # this is no part of the answer
             return await answer(request)
 
-        # Routes would answer some paths in words of their own, such as those with line ends.
-        app = web.Application(client_max_size=max_size, middlewares=[whatever])
-        if closing is not None:
-            app.on_cleanup.append(lambda _: closing())
-        self._runner = web.AppRunner(
-            app,
+        # No routes: they would answer some paths in words of their own, such as those with line
+        # ends, and take their part of every request's time.
+        server = web.Server(
+            whatever,
+            request_factory=arrived,
+            loop=self._loop,
             access_log=None,
-            shutdown_timeout=grace,
             auto_decompress=decompresses,
             max_line_size=_LONGEST,
             max_field_size=_LONGEST,
             logger=_silent(name),
         )
-        self._loop = asyncio.new_event_loop()
+        self._runner = web.ServerRunner(server, shutdown_timeout=grace)
         self._thread = threading.Thread(target=self._serve, name=name, daemon=True)
         self.port = 0
 
@@ -73,7 +81,7 @@ class Loopback:
 
     def close(self) -> None:
         """Close what is open and end the thread."""
-        self.call(self._runner.cleanup())
+        self.call(self._end())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
@@ -81,6 +89,11 @@ class Loopback:
     def call(self, work: Coroutine[object, object, _T]) -> _T:
         """Run something on the loop, from another thread, and return what it gives."""
         return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+
+    async def _end(self) -> None:
+        await self._runner.cleanup()
+        if self._closing is not None:
+            await self._closing()
 
     def _serve(self) -> None:
         asyncio.set_event_loop(self._loop)

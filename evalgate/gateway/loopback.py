@@ -6,6 +6,7 @@ import asyncio
 import logging
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from aiohttp import web
@@ -44,8 +45,7 @@ class Loopback:
         self._loop = asyncio.new_event_loop()
         self._closing = closing
 
-        def arrived(*parts: Any) -> web.Request:
-            return web.Request(*parts, loop=self._loop, client_max_size=max_size)
+        make: Any = partial(web.Request, loop=self._loop, client_max_size=max_size)
 
         async def whatever(request: Any) -> web.StreamResponse:
             if request.headers.get("expect", "").lower() == "100-continue":
@@ -57,7 +57,7 @@ class Loopback:
         # ends, and take their part of every request's time.
         server = web.Server(
             whatever,
-            request_factory=arrived,
+            request_factory=make,
             loop=self._loop,
             access_log=None,
             auto_decompress=decompresses,

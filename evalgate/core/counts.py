@@ -1,5 +1,7 @@
 """How often one task passed in each arm, and in how many ways its passes can be dealt."""
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass
 
@@ -33,16 +35,6 @@ class TaskCounts:
                 raise ValueError(message)
 
     @property
-    def base_rate(self) -> float | None:
-        """Share of base runs that passed, in [0, 1]; None when there were none."""
-        return self.base_passed / self.base_runs if self.base_runs else None
-
-    @property
-    def head_rate(self) -> float | None:
-        """Share of head runs that passed, in [0, 1]; None when there were none."""
-        return self.head_passed / self.head_runs if self.head_runs else None
-
-    @property
     def comparable(self) -> bool:
         """Whether both arms ran the task at least once."""
         return self.base_runs > 0 and self.head_runs > 0
@@ -56,6 +48,17 @@ class TaskCounts:
     def runs(self) -> int:
         """Runs of both arms together."""
         return self.base_runs + self.head_runs
+
+    @property
+    def swapped(self) -> TaskCounts:
+        """The same counts with base and head exchanged."""
+        return TaskCounts(
+            task=self.task,
+            base_passed=self.head_passed,
+            base_runs=self.head_runs,
+            head_passed=self.base_passed,
+            head_runs=self.base_runs,
+        )
 
 
 def head_ways(base_runs: int, head_runs: int, passed: int) -> list[int]:

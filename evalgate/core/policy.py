@@ -12,13 +12,15 @@ class Policy:
     ``margin`` is the drop in pass rate (0 to 1) that people care about and is shown with
     the interval. The one-stage rule blocks when the suite's exact stratified mid-p is at
     most ``suite_alpha`` or a task's step-down min-P at most ``task_alpha``. More than
-    ``max_errored`` of the trials errored means that nothing was measured.
+    ``max_errored`` of the trials errored means that nothing was measured. With ``prove`` a live
+    gate makes all its rounds unless a drop of the margin is excluded before.
     """
 
     margin: float = 0.10
     suite_alpha: float = 0.04
     task_alpha: float = 0.01
     max_errored: float = 0.10
+    prove: bool = False
 
     def __post_init__(self) -> None:
         """Refuse numbers that are no probability."""

@@ -13,15 +13,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evalgate.core.counts import TaskCounts, head_ways
+from evalgate.core.normal import normal_quantile
 
 _ALPHA = 0.05
 """Error allowed on each side of an interval, which makes it a 90 % interval."""
 
 _Z = 1.6448536269514722
 """The standard normal quantile at 1 - _ALPHA."""
-
-_RULE_OF_THREE = -math.log(_ALPHA)
-"""Divided by n: the failure rate with which n runs still all pass _ALPHA of the time."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +50,7 @@ def suite_p_value(counts: Sequence[TaskCounts], *, tail: Literal["lower", "upper
         the mid-p is exactly 0.5.
 
     """
-    tasks = [count if tail == "lower" else _swapped(count) for count in counts if count.comparable]
+    tasks = [count if tail == "lower" else count.swapped for count in counts if count.comparable]
     # Sorted, so that the order in which tasks are given cannot change even the last digit.
     cells = sorted((task.base_runs, task.head_runs, task.passed) for task in tasks)
     law = [1.0]
@@ -63,8 +61,8 @@ def suite_p_value(counts: Sequence[TaskCounts], *, tail: Literal["lower", "upper
     return min(1.0, math.fsum(law[:observed]) + law[observed] / 2)
 
 
-def pass_rate_difference(counts: Sequence[TaskCounts]) -> Difference:
-    """Mean over tasks of head's pass rate minus base's, with its 90 % interval.
+def pass_rate_difference(counts: Sequence[TaskCounts], *, alpha: float = _ALPHA) -> Difference:
+    """Mean over tasks of head's pass rate minus base's, with its interval: 90 % by default.
 
     Every task weighs the same, however often it ran. The half-width is the larger of
 
@@ -72,8 +70,8 @@ def pass_rate_difference(counts: Sequence[TaskCounts]) -> Difference:
       hypergeometric one of Mantel and Haenszel) and V1 the sum of each arm's own binomial
       variances; both include one odd run in one imaginary task, so that a suite without any
       variation is not taken for one without any noise;
-    - the rule of three, ``ln(20) / runs`` of the smaller arm: what never failed in 60 runs may
-      still fail in 5 of 100.
+    - the rule of three, ``ln(1 / alpha) / runs`` of the smaller arm: what never failed in 60
+      runs may still fail in 5 of 100.
 
     Where tasks differ in their number of runs, the imaginary task has the average number of
     each arm. An arm with a single run of a task shows no variation and adds nothing to V1; V0
@@ -81,6 +79,7 @@ def pass_rate_difference(counts: Sequence[TaskCounts]) -> Difference:
 
     Args:
         counts: one entry per task, in any order. Tasks with an arm that never ran are ignored.
+        alpha: the error allowed on each side, strictly between 0 and 1.
 
     Raises:
         ValueError: when no task ran in both arms, so there is no difference to speak of.
@@ -94,9 +93,7 @@ def pass_rate_difference(counts: Sequence[TaskCounts]) -> Difference:
     point = math.fsum(map(_rate_difference, tasks)) / size
     base_total, head_total = _total_runs(tasks)
     base_runs, head_runs = base_total / size, head_total / size
-    unchanged = math.fsum(
-        (1 / task.base_runs + 1 / task.head_runs) * _shared_variance(task) for task in tasks
-    ) + (1 / base_runs + 1 / head_runs) / (base_runs + head_runs)
+    unchanged = _unchanged_variance(tasks)
     changed = (
         math.fsum(
             _rate_variance(task.base_passed, task.base_runs)
@@ -106,11 +103,27 @@ def pass_rate_difference(counts: Sequence[TaskCounts]) -> Difference:
         + 1 / base_runs**2
         + 1 / head_runs**2
     )
+    z = _Z if alpha == _ALPHA else -normal_quantile(alpha)
     half = max(
-        _Z * math.sqrt(max(unchanged, changed)) / size,
-        _RULE_OF_THREE / min(base_total, head_total),
+        z * math.sqrt(max(unchanged, changed)) / size,
+        -math.log(alpha) / min(base_total, head_total),
     )
     return Difference(point=point, low=max(-1.0, point - half), high=min(1.0, point + half))
+
+
+def unchanged_error(counts: Sequence[TaskCounts]) -> float:
+    """Return the standard error of the difference in pass rate, had the edit changed nothing.
+
+    The square root of V0 of :func:`pass_rate_difference` by the number of tasks; never 0.
+
+    Raises:
+        ValueError: when no task ran in both arms.
+    """
+    tasks = [count for count in counts if count.comparable]
+    if not tasks:
+        message = "no task ran in both arms"
+        raise ValueError(message)
+    return math.sqrt(_unchanged_variance(tasks)) / len(tasks)
 
 
 def drop_not_excluded(difference: Difference) -> float:
@@ -156,23 +169,13 @@ def about_more_runs(counts: Sequence[TaskCounts], margin: float) -> int | None:
     odd_run = size / (base_total + head_total)
     variance = (math.fsum(map(_shared_variance, tasks)) + odd_run) / size
     target = distance**2 / (_Z**2 * variance)  # what 1/base + 1/head must come down to
-    least = _RULE_OF_THREE / distance
+    least = -math.log(_ALPHA) / distance
     each = max(least, 2 / target)
     plans = [_full_rounds(each - base_total, size) + _full_rounds(each - head_total, size)]
     left_for_head = target - 1 / base_total
     if left_for_head > 0 and base_total >= least:
         plans.append(_full_rounds(max(least, 1 / left_for_head) - head_total, size))
     return min(plans)
-
-
-def _swapped(count: TaskCounts) -> TaskCounts:
-    return TaskCounts(
-        task=count.task,
-        base_passed=count.head_passed,
-        base_runs=count.head_runs,
-        head_passed=count.base_passed,
-        head_runs=count.base_runs,
-    )
 
 
 def _head_law(base_runs: int, head_runs: int, passed: int) -> list[float]:
@@ -188,6 +191,16 @@ def _convolve(left: Sequence[float], right: Sequence[float]) -> list[float]:
             sofar + weight * value for sofar, value in zip(total[shift:end], left, strict=True)
         ]
     return total
+
+
+def _unchanged_variance(tasks: Sequence[TaskCounts]) -> float:
+    """V0: the variance of the summed differences, one odd run in an imaginary task included."""
+    size = len(tasks)
+    base_total, head_total = _total_runs(tasks)
+    base_runs, head_runs = base_total / size, head_total / size
+    return math.fsum(
+        (1 / task.base_runs + 1 / task.head_runs) * _shared_variance(task) for task in tasks
+    ) + (1 / base_runs + 1 / head_runs) / (base_runs + head_runs)
 
 
 def _total_runs(tasks: Sequence[TaskCounts]) -> tuple[int, int]:

@@ -135,15 +135,16 @@ exactly_as_often = settings(deadline=None)
 class TestTaskCounts:
     """What one task's counts accept and say."""
 
-    def test_rates_are_shares_of_each_arms_own_runs(self) -> None:
-        """The arms may have different numbers of runs."""
-        (count,) = suite_of((3, 4, 1, 5))
-        assert (count.base_rate, count.head_rate) == (0.75, 0.2)
+    def test_an_arm_that_never_ran_can_not_be_compared(self) -> None:
+        """However often the other one did."""
+        never, both = suite_of((0, 0, 3, 5), (3, 4, 1, 5))
+        assert (never.comparable, both.comparable) == (False, True)
 
-    def test_the_rate_of_an_arm_that_never_ran_is_unknown(self) -> None:
-        """Not 0, and not a NaN that would spread."""
-        (count,) = suite_of((0, 0, 0, 0))
-        assert (count.base_rate, count.head_rate, count.comparable) == (None, None, False)
+    def test_arms_can_be_exchanged(self) -> None:
+        """Twice is as before."""
+        (count,) = suite_of((3, 4, 1, 5))
+        assert (count.swapped.base_passed, count.swapped.head_runs) == (1, 4)
+        assert count.swapped.swapped == count
 
     @pytest.mark.parametrize("cell", [(6, 5, 0, 5), (-1, 5, 0, 5), (0, 5, 6, 5), (0, -1, 0, 5)])
     def test_impossible_counts_are_refused_by_name(self, cell: Cell) -> None:

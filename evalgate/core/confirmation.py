@@ -1,0 +1,91 @@
+"""The second stage of a live gate: fresh runs of both arms, side by side, agree or do not.
+
+A suspicion of the first stage was found by looking for one, against a baseline that may have been
+lucky, or made in better weather. Only what fresh runs of base and head say again, made at the
+same time, blocks; and only they give the difference that is reported then.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from evalgate.core.counts import TaskCounts
+from evalgate.core.multiplicity import task_p_values
+from evalgate.core.rounds import Look
+from evalgate.core.statistics import Difference, pass_rate_difference, suite_p_value
+
+_SUITE_ALPHA: Final = 0.20
+_TASK_ALPHA: Final = 0.05
+_MOVED_ALPHA: Final = 0.05
+_RUNS: Final = 5
+_FEW_RUNS: Final = 3
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """Which tasks are run afresh, and how often in each arm."""
+
+    tasks: tuple[str, ...]
+    runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Confirmation:
+    """What fresh runs say: whether suite or tasks are worse, and by how much.
+
+    ``p_worse`` is None where the suite was not suspected. ``difference`` is that of the tasks
+    that were run, None where none of them could be measured.
+    """
+
+    suite: bool
+    tasks: tuple[str, ...]
+    p_worse: float | None
+    p_tasks: Mapping[str, float]
+    difference: Difference | None
+
+    @property
+    def worse(self) -> bool:
+        """Tell whether the suspicion is confirmed."""
+        return self.suite or bool(self.tasks)
+
+
+def plan_of(found: Look, tasks: Sequence[str], *, planned: int, gain: bool = False) -> Plan:
+    """Return what confirms a suspicion: the whole suite, or only the tasks that are suspected.
+
+    Each arm makes 5 fresh runs of a task; 3 where the whole suite is run for a ``gain``, or is
+    ``planned`` with fewer than 5.
+    """
+    if found.suite:
+        few = gain or planned < _RUNS
+        return Plan(tasks=tuple(tasks), runs=_FEW_RUNS if few else _RUNS)
+    return Plan(tasks=found.tasks, runs=_RUNS)
+
+
+def confirm(found: Look, fresh: Sequence[TaskCounts]) -> Confirmation:
+    """Hold a suspicion against fresh runs of both arms.
+
+    The suite is worse when its mid-p on the fresh runs alone is at most 0.20; a suspected task
+    when its one-sided Fisher p is at most 0.05 by the number of suspected tasks (Bonferroni).
+    """
+    comparable = [count for count in fresh if count.comparable]
+    p_worse = suite_p_value(comparable, tail="lower") if found.suite else None
+    raw = {name: p.raw for name, p in task_p_values(comparable).items() if name in found.tasks}
+    return Confirmation(
+        suite=p_worse is not None and p_worse <= _SUITE_ALPHA,
+        tasks=tuple(name for name, p in raw.items() if p <= _TASK_ALPHA / len(found.tasks)),
+        p_worse=p_worse,
+        p_tasks=raw,
+        difference=pass_rate_difference(comparable) if comparable else None,
+    )
+
+
+def baseline_moved(stored_and_fresh: Sequence[TaskCounts]) -> bool:
+    """Tell whether the base itself does worse today than when its baseline was made.
+
+    Each entry holds the stored runs as its base and the fresh runs of the same harness as its
+    head. By the suite's mid-p, at 0.05: then the world changed, and not the edit.
+    """
+    comparable = [count for count in stored_and_fresh if count.comparable]
+    return bool(comparable) and suite_p_value(comparable, tail="lower") <= _MOVED_ALPHA

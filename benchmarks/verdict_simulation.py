@@ -20,6 +20,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
+from benchmarks.signals import Signals, simulate_signals
 from benchmarks.suites import MIXES, Design, Experiment, minus_15, one_broke, unchanged
 from evalgate.core.confirmation import Plan
 from evalgate.core.course import Course, course
@@ -41,6 +42,7 @@ COVERAGE = 0.89
 POWER = {SMALL: 0.75, STORED: 0.85, LARGE: 0.97}
 ONE_BROKE = 0.97
 ONE_BROKE_MIXES = ("seed58", "golden94", "bimodal")
+SOFT, CREEP = 0.05, 0.90
 SPENT = {SMALL: 0.85, LARGE: 0.55}
 NOISE_ALLOWED = 2.5
 """Standard errors of the simulation by which a share may miss its goal: with many cells, some
@@ -140,15 +142,31 @@ def simulate(*, unedited: int, edited: int) -> Iterator[Cell]:
             )
 
 
+def goal(name: str, found: float, limit: float, number: int, *, at_least: bool = False) -> Goal:
+    """Hold a share of so many experiments against its limit, noise allowed."""
+    noise = NOISE_ALLOWED * math.sqrt(limit * (1 - limit) / number)
+    ok = found >= limit - noise if at_least else found <= limit + noise
+    return Goal(name=name, limit=limit, found=found, at_least=at_least, ok=ok)
+
+
+def signal_goals(found: Signals, number: int) -> list[Goal]:
+    """Hold what became of soft signals and of creep against what is promised."""
+    return [
+        goal("unchanged comparisons with a soft warning", found.warned, SOFT, number),
+        goal("years of nothing with an alarm", found.year_alarmed, SOFT, number),
+        goal(
+            "one percent a week found in half a year",
+            found.creep_found,
+            CREEP,
+            number,
+            at_least=True,
+        ),
+    ]
+
+
 def goals(cells: Sequence[Cell], *, unedited: int, edited: int) -> list[Goal]:
     """Hold the figures against what is promised."""
     by = {(cell.design, cell.mix): cell for cell in cells}
-
-    def goal(name: str, found: float, limit: float, number: int, *, at_least: bool = False) -> Goal:
-        noise = NOISE_ALLOWED * math.sqrt(limit * (1 - limit) / number)
-        ok = found >= limit - noise if at_least else found <= limit + noise
-        return Goal(name=name, limit=limit, found=found, at_least=at_least, ok=ok)
-
     few, small, little = unedited // 3, str(SMALL), edited // 3
     every = [shares for c in cells for shares in (c.nothing, c.minus_15, c.one_broke)]
     found = [
@@ -191,7 +209,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.verdict_simulation")
     parser.add_argument("--quick", action="store_true", help="fewer experiments, under 45 s")
     quick = parser.parse_args().quick
-    unedited, edited = (300, 100) if quick else (6000, 2000)
+    unedited, edited, comparisons = (300, 100, 200) if quick else (6000, 2000, 2000)
 
     print(f"{unedited} experiments without an edit, {edited} with each edit; % blocked")
     print(f"{'':<20}{'no edit':>18}{'':>10}{'-15 points':>18}{'one task broke':>18}")
@@ -210,6 +228,8 @@ def main() -> int:
         print(f"{cell.design:<12}{cell.mix:<10}{parts}", flush=True)
         cells.append(cell)
     verdicts = goals(cells, unedited=unedited, edited=edited)
+    signals = simulate_signals(comparisons, comparisons)
+    verdicts += signal_goals(signals, comparisons)
     for one in verdicts:
         mark, way = "ok    " if one.ok else "MISSED", "at least" if one.at_least else "at most"
         print(f"{mark} {one.name}: {one.found:.1%}, {way} {one.limit:.1%}")
@@ -219,6 +239,7 @@ def main() -> int:
         "quick": quick,
         "experiments": {"unedited": unedited, "edited": edited},
         "figures": [asdict(cell) for cell in cells],
+        "signals": asdict(signals),
         "goals": [asdict(one) for one in verdicts],
         "ok": ok,
     }

@@ -2,8 +2,8 @@
 
 Runs of the head are looked at a few times while they are made. A look may end the gate with an
 answer, but never with a block: what looks worse is a suspicion, to be confirmed by fresh runs of
-both arms (`evalgate.core.confirmation`). The levels are Pocock's (1977), spending 0.15 over the
-looks, in one constant that holds for every size of a baseline; see docs/verdict.md.
+both arms (`evalgate.core.confirmation`). The level of the suite is one constant for all looks
+(Pocock 1977); together they suspect about 0.15 of unchanged suites, as a single look does.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from evalgate.core.statistics import (
 )
 
 #: Suspicion of the suite: mid-p at one of several looks, and at an only one.
-SUITE_ALPHA: Final = 0.07
+SUITE_ALPHA: Final = 0.08
 SUITE_ALPHA_ONCE: Final = 0.15
 #: Suspicion of a task: one-sided Fisher p at an early look, and at the last.
 _TASK_ALPHA_EARLY: Final = 0.05

@@ -12,6 +12,8 @@ from evalgate.core.identity import storage_key
 from evalgate.core.task import Task
 from evalgate.errors import UsageError
 from evalgate.gateway.format.cassette_format import one_recording
+from evalgate.gateway.format.header import Header
+from evalgate.gateway.format.lines import join_lines
 from evalgate.runner.recorded import RecordedTrial, load_recorded
 from evalgate.runner.run import Job
 
@@ -99,7 +101,7 @@ def mixture(numbers: Iterable[int]) -> str:
 def number_of(data: bytes) -> int | None:
     """Return which recording of its harness a file is of; None when it does not say."""
     try:
-        return int(json.loads(data)["header"]["recording"])
+        return Header.from_json(join_lines(json.loads(data)["header"])).recording or None
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -24,6 +24,7 @@ from evalgate.core.task import Task, suite_digest
 from evalgate.core.trial import Evidence, Outcome, Trial
 from evalgate.core.tripwires import Tripwire
 from evalgate.errors import ExitCode
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.limits.spending import Spending
 from evalgate.gateway.limits.top_up import TopUp
 from evalgate.gateway.preflight import preflight
@@ -136,11 +137,11 @@ def make_trials(
         harness=request.harness,
         tasks=request.tasks,
         sandbox=request.sandbox,
-        provenance={
-            "evalgate": __version__,
-            "recorded": datetime.now(UTC).date().isoformat(),
-            "models": {m.name: m.id for m in request.harness.config.models.values()},
-        },
+        provenance=Header(
+            evalgate=__version__,
+            recorded=datetime.now(UTC).date().isoformat(),
+            models={m.name: m.id for m in request.harness.config.models.values()},
+        ),
         tripwires=request.tripwires,
         recorded_in=sorted(
             {job.recorded.conditions.sandbox for job in request.jobs if job.recorded is not None}
@@ -197,9 +198,10 @@ def _under(bench: Bench, request: Request, run: RunFolder) -> Bench:
     if request.kind is Kind.TOP_UP:
         missing = TopUp(request.missing)
         missing.used_before(sum(trial.topped_up for trial in run.trials))
+    recording = run.info.get("recording", request.recording)
     return replace(
         bench,
-        provenance={**bench.provenance, "recording": run.info.get("recording", request.recording)},
+        provenance=replace(bench.provenance, recording=recording),
         spending=_spending(request, run) if request.kind.asks_model else None,
         faults=request.faults,
         missing=missing,

@@ -11,9 +11,10 @@ from pathlib import Path
 from evalgate.core.exchange import Exchange
 from evalgate.core.scrubs import Scrub
 from evalgate.gateway.cassette import CassetteFile
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.format.journal import load_journal
-from evalgate.gateway.keys.rescrubbing import recorded_rules, rescrubbed
-from evalgate.gateway.streams.moving import moved_body, recorded_places
+from evalgate.gateway.keys.rescrubbing import rescrubbed
+from evalgate.gateway.streams.moving import moved_body
 from evalgate.gateway.witness.witness import answered
 from evalgate.runner.artifacts import cassette_path
 from evalgate.store.runs import RunFolder
@@ -96,7 +97,7 @@ def topped(recorded: CassetteFile, kept: CassetteFile | None, scrubs: tuple[Scru
     """
     if kept is None:
         return Topped(tape=recorded, asked=0)
-    old, new = recorded_places(recorded.header), recorded_places(kept.header)
+    old, new = recorded.header.places, kept.header.places
     known = _known(recorded, scrubs)
     asked = _beyond(known, kept.exchanges)
     moved = (replace(one, body=moved_body(one.body, old, new)) for one in known)
@@ -104,7 +105,7 @@ def topped(recorded: CassetteFile, kept: CassetteFile | None, scrubs: tuple[Scru
 
 
 def _known(recorded: CassetteFile, scrubs: tuple[Scrub, ...]) -> list[Exchange]:
-    return rescrubbed(recorded.exchanges, recorded_rules(recorded.header), scrubs)
+    return rescrubbed(recorded.exchanges, recorded.header.rules, scrubs)
 
 
 def _beyond(known: Iterable[Exchange], journal: Iterable[Exchange]) -> list[Exchange]:
@@ -120,7 +121,7 @@ def _beyond(known: Iterable[Exchange], journal: Iterable[Exchange]) -> list[Exch
 
 def _usable(path: Path) -> CassetteFile:
     """Return what was answered whole and well: an error would only be met again."""
-    read = CassetteFile(header={}, exchanges=(), claim={}, record={})
+    read = CassetteFile(header=Header(), exchanges=(), claim={}, record={})
     with suppress(FileNotFoundError):
         # A kill right after the file was made leaves nothing in it.
         data = path.read_bytes()

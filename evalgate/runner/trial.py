@@ -10,12 +10,12 @@ from dataclasses import replace
 from evalgate.core.claim import diff_lines, render_patch
 from evalgate.core.exchange import Exchange
 from evalgate.core.identity import Conditions, TrialKey
-from evalgate.core.json import Json
 from evalgate.core.pricing import Price
 from evalgate.core.task import Task
 from evalgate.core.trial import CheckResult, Evidence, Outcome, Signals, Trial
 from evalgate.core.tripwires import canary_tripwire, find_hits
 from evalgate.gateway.cassette import CassetteFile
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.limits.charge import cost_of, spent_on
 from evalgate.gateway.server import Mode, Route
 from evalgate.gateway.witness.witness import witness_of
@@ -256,15 +256,15 @@ def _signals(bench: Bench, task: Task, work: Work) -> Signals:
     )
 
 
-def _header(bench: Bench, task: Task, trial: Trial) -> dict[str, Json]:
-    return {
-        "fingerprint": bench.harness.fingerprint,
-        "parts": dict(bench.harness.parts),
-        "task": task.id,
-        "task_digest": task.digest,
-        "series": _SERIES,
-        "n": trial.key.n,
-        "evidence": str(trial.evidence),
-        "conditions": trial.conditions.to_json(),
-        **bench.provenance,
-    }
+def _header(bench: Bench, task: Task, trial: Trial) -> Header:
+    return replace(
+        bench.provenance,
+        fingerprint=bench.harness.fingerprint,
+        parts=dict(bench.harness.parts),
+        task=task.id,
+        task_digest=task.digest,
+        series=_SERIES,
+        n=trial.key.n,
+        evidence=trial.evidence,
+        conditions=trial.conditions,
+    )

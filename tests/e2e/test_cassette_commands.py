@@ -13,6 +13,7 @@ import pytest
 import evalgate.vcr as evalgate_vcr
 from evalgate.core.redaction import Redactor
 from evalgate.gateway.cassette import load_cassette
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.format.journal import open_journal
 
 KEY = "k3y-of-the-test-0123456789abcdef"
@@ -275,7 +276,7 @@ def test_the_journal_of_a_broken_recording_is_shown(recorded, evalgate, tmp_path
     """What a killed process left behind can be looked into, and is called what it is."""
     tape = load_cassette(cassettes(recorded)[0].read_bytes(), name="x")
     path = tmp_path / "journal.jsonl"
-    header = {"task": "double", "n": 1}
+    header = Header(task="double", n=1)
     with open_journal(path, header=header, redactor=Redactor({})) as journal:
         journal.append(0, tape.exchanges[0])
     value = ask(evalgate, recorded.path, "show", path)

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -44,7 +45,7 @@ def refit(repo) -> None:
     (folder,) = (repo.path / "cassettes").iterdir()
     for path in sorted(folder.rglob("*.json")):
         tape = load_cassette(path.read_bytes(), name=str(path))
-        header = {**tape.header, "fingerprint": fingerprint}
+        header = replace(tape.header, fingerprint=fingerprint)
         again = tape.__class__(
             header=header, exchanges=tape.exchanges, claim=tape.claim, record=tape.record
         )

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,7 @@ def forge(repo) -> None:
     (folder,) = (repo.path / "cassettes").iterdir()
     for path in sorted(folder.rglob("*.json")):
         tape = load_cassette(path.read_bytes(), name=str(path))
-        header = {**tape.header, "fingerprint": fingerprint}
+        header = replace(tape.header, fingerprint=fingerprint)
         forged = tape.__class__(
             header=header, exchanges=tape.exchanges, claim=tape.claim, record=tape.record
         )

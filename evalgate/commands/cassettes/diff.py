@@ -17,9 +17,8 @@ from evalgate.core.exchange import Exchange, Miss
 from evalgate.core.json import Json
 from evalgate.core.scrubs import Scrub
 from evalgate.gateway.keys.matching import Keyed
-from evalgate.gateway.keys.rescrubbing import recorded_rules, rescrubbed
+from evalgate.gateway.keys.rescrubbing import rescrubbed
 from evalgate.gateway.misses.divergence import explain
-from evalgate.gateway.reading import mapping
 from evalgate.gateway.witness.witness import read_reply
 
 
@@ -51,8 +50,8 @@ def diff_cassettes(project: Project, options: DiffOptions) -> Answer:
         _, b = other
         scrubs = state.config.cassettes.scrubs
         old, new = _exchanges(a, scrubs), _exchanges(b, scrubs)
-    header = list(_leaves("", a.tape.header, b.tape.header))
-    before, after = mapping(a.tape.header, "parts"), mapping(b.tape.header, "parts")
+    header = list(_leaves("", a.tape.header.to_json(), b.tape.header.to_json()))
+    before, after = a.tape.header.parts, b.tape.header.parts
     parts = sorted(n for n in before.keys() | after.keys() if before.get(n) != after.get(n))
     found = _align(old, new)
     same = [pair for pair in found.pairs if old[pair[0]].body == new[pair[1]].body]
@@ -87,7 +86,7 @@ def _find(
 
 def _exchanges(named: Named, scrubs: Sequence[Scrub]) -> list[Exchange]:
     # Two cassettes are compared under the rules of one of them, or nothing would be equal.
-    return rescrubbed(named.tape.exchanges, recorded_rules(named.tape.header), scrubs)
+    return rescrubbed(named.tape.exchanges, named.tape.header.rules, scrubs)
 
 
 def _leaves(path: str, one: Json, other: Json) -> Iterator[tuple[str, Json, Json]]:

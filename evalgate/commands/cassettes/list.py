@@ -38,7 +38,7 @@ class _Set:
     def to_json(self) -> dict[str, Json]:
         trials = self.trials
         models = {model for one in trials for model in one.conditions.models}
-        dates = {str(one.tape.header.get("recorded", "")) for one in trials}
+        dates = {one.tape.header.recorded for one in trials}
         return {
             "folder": self.short,
             "fingerprint": trials[0].fingerprint if trials else "",

@@ -16,7 +16,6 @@ from evalgate.core.exchange import Exchange
 from evalgate.core.json import Json
 from evalgate.core.scrubs import BESIDE, SCRUBS, Scrub
 from evalgate.gateway.dialects.table import DIALECTS
-from evalgate.gateway.keys.rescrubbing import recorded_rules
 from evalgate.gateway.reading import mapping
 
 
@@ -51,9 +50,9 @@ def _whole(named: Named, state: State) -> Answer:
         "bytes": len(named.data),
         "sha256": named.tape.digest,
         "sealed": named.whole,
-        "header": named.tape.header,
+        "header": named.tape.header.to_json(),
         "measured": mapping(named.tape.record, "measured"),
-        "same_rules": recorded_rules(named.tape.header) == state.config.cassettes.rules,
+        "same_rules": named.tape.header.rules == state.config.cassettes.rules,
         "scrubs": [*scrubs],
         "drops": [*drops],
         "exchanges": [line.to_json() for line in lines],
@@ -74,33 +73,31 @@ def _whole(named: Named, state: State) -> Answer:
 
 
 def _header(named: Named) -> list[str]:
+    header, conditions = named.tape.header, named.tape.header.conditions
     if not named.whole:
-        task = _s(named.tape.header, "task")
-        of = f" of task {task} #{_s(named.tape.header, 'n')}" if task else ""
+        of = f" of task {header.task} #{header.n}" if header.task else ""
         return [f"{named.name}: the journal{of}; the recording was broken off and not sealed"]
-    header, conditions = named.tape.header, mapping(named.tape.header, "conditions")
-    if "recorder" in header:
+    if header.recorder:
         # No trial was made, so there is nothing to say of one.
-        by = f"recorded in process by {_s(header, 'recorder')} on {_s(header, 'recorded')}"
+        by = f"recorded in process by {header.recorder} on {header.recorded}"
         return [f"{named.name}, {bytes_text(len(named.data))}", by]
-    models = conditions.get("models")
-    served = ", ".join(map(str, models)) if isinstance(models, list) and models else "no model"
+    served = ", ".join(conditions.models if conditions else ()) or "no model"
     agent = mapping(named.tape.record, "agent")
     measured = mapping(named.tape.record, "measured")
     outcome = ": ".join(filter(None, (_s(measured, "outcome"), _s(measured, "reason"))))
     return [
         f"{named.name}, {bytes_text(len(named.data))}",
-        f"task {_s(header, 'task')} #{_s(header, 'n')} of the harness "
-        f"{_s(header, 'fingerprint')[:12]}, recording {_s(header, 'recording')} "
-        f"of {_s(header, 'recorded')}",
+        f"task {header.task} #{header.n} of the harness {header.fingerprint[:12]}, "
+        f"recording {header.recording} of {header.recorded}",
         f"{outcome or 'no outcome'}; the agent {_s(agent, 'status')} "
         f"after {_s(agent, 'seconds')} s",
-        f"served by {served}, in the sandbox {_s(conditions, 'sandbox')}",
+        f"served by {served}, in the sandbox {conditions.sandbox if conditions else ''}",
     ]
 
 
 def _scrubs(named: Named, rules: Sequence[Scrub]) -> list[dict[str, Json]]:
-    hits = mapping(named.tape.header, "scrubs", "hits")
+    scrubbed = named.tape.header.scrubs
+    hits = scrubbed.hits if scrubbed else {}
     known = {rule.name: rule for rule in (*SCRUBS, *rules)}
     names = dict.fromkeys((*(rule.name for rule in rules), *hits, *BESIDE))
     found: list[dict[str, Json]] = []
@@ -108,8 +105,14 @@ def _scrubs(named: Named, rules: Sequence[Scrub]) -> list[dict[str, Json]]:
         rule = known.get(name)
         reason = rule.reason if rule else BESIDE.get(name, "a rule that is no longer configured")
         dialects = ", ".join(sorted(rule.dialects)) if rule else ""
-        row = {"rule": name, "dialect": dialects or "any", "hits": hits.get(name, 0)}
-        found.append({**row, "reason": reason})
+        found.append(
+            {
+                "rule": name,
+                "dialect": dialects or "any",
+                "hits": hits.get(name, 0),
+                "reason": reason,
+            }
+        )
     return found
 
 

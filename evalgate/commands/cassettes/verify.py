@@ -20,8 +20,6 @@ from evalgate.errors import ExitCode, NothingRanError, UsageError
 from evalgate.gateway.dialects.table import DIALECTS
 from evalgate.gateway.format.cassette_format import in_conflict, one_recording, one_side
 from evalgate.gateway.keys.matching import FORMAT
-from evalgate.gateway.keys.rescrubbing import recorded_rules
-from evalgate.gateway.reading import member
 from evalgate.gateway.witness.witness import read_reply
 from evalgate.runner.recorded import RecordedTrial
 
@@ -106,8 +104,8 @@ def _trials(files: Sequence[Shelved], state: State, found: _Findings) -> list[Re
             found.outdate(one, f"{one.name}: there is no task {trial.task}")
         elif tasks[trial.task] != trial.task_digest:
             found.outdate(one, f"{one.name}: of another version of the task {trial.task}")
-        other_rules += recorded_rules(trial.tape.header) != rules
-        other_keys += member(trial.tape.header, "scrubs", "keys") != FORMAT
+        other_rules += trial.tape.header.rules != rules
+        other_keys += trial.tape.header.keys != FORMAT
     if other_rules:
         found.notes.append(f"{other_rules} recorded under other scrub rules: scrubbed again")
     if other_keys:

@@ -24,6 +24,7 @@ from evalgate.errors import (
     UsageError,
 )
 from evalgate.gateway.cassette import CassetteFile
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.limits.spending import Spending
 from evalgate.protocols import StageStatus
 from evalgate.runner.grade import GradingStoppedError
@@ -96,7 +97,7 @@ def jobs(task: Callable[..., Task]) -> list[Job]:
 def recorded() -> RecordedTrial:
     """A recording in which nothing was asked."""
     return RecordedTrial(
-        tape=CassetteFile(header={}, exchanges=(), claim={}, record={}),
+        tape=CassetteFile(header=Header(), exchanges=(), claim={}, record={}),
         task="a",
         task_digest="d",
         fingerprint="f",

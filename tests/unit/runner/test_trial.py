@@ -18,6 +18,7 @@ from evalgate.core.limits import Allowance, Tally
 from evalgate.core.schema import Source
 from evalgate.core.trial import Evidence, Outcome
 from evalgate.gateway.format.cassette_format import dump_cassette, load_cassette
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.limits.spending import Spending
 from evalgate.gateway.limits.top_up import TopUp
 from evalgate.runner.artifacts import cassette_path
@@ -107,7 +108,7 @@ def bench(asked, task):
             harness=harness,
             tasks=[task()],
             sandbox="process",
-            provenance={"recording": 1},
+            provenance=Header(recording=1),
         )
         return open_bench(setup, {**os.environ, "MODEL_URL": asked.url})
 
@@ -225,7 +226,7 @@ def test_a_recording_says_what_it_is_worth(bench, run, task, tmp_path):
     data = cassette_path(run, "greet", 1).read_bytes()
     recorded = load_recorded(data, name="it")
     assert recorded.evidence is Evidence.MEASURED
-    header = {name: said for name, said in recorded.tape.header.items() if name != "evidence"}
+    header = replace(recorded.tape.header, evidence=None)
     old = dump_cassette(replace(recorded.tape, header=header))
     assert load_recorded(old, name="old").evidence is Evidence.MEASURED
     assert dump_cassette(load_cassette(old, name="old")) == old

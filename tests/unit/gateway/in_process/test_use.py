@@ -124,6 +124,6 @@ def test_the_cassette_says_who_recorded_it_and_when(bedrock, tmp_path):
     with evalgate.vcr.use_cassette(file, mode="record", places={"REPO": "/work/repo"}):
         post(bedrock.url, "a")
     header = load_cassette(file.read_bytes(), name="it").header
-    assert sorted(header) == ["places", "recorded", "recorder", "scrubs"]
-    assert header["recorder"] == "evalgate.vcr"
-    assert header["places"] == {"REPO": "/work/repo"}
+    assert sorted(header.to_json()) == ["places", "recorded", "recorder", "scrubs"]
+    assert header.recorder == "evalgate.vcr"
+    assert header.places == {"REPO": "/work/repo"}

@@ -12,7 +12,7 @@ from evalgate.core.exchange import Exchange
 from evalgate.core.identity import Conditions, TrialKey
 from evalgate.core.pricing import Price
 from evalgate.core.task import Task
-from evalgate.core.trial import CheckResult, Evidence, Outcome, Signals, Trial
+from evalgate.core.trial import CheckResult, Evidence, Signals, Trial
 from evalgate.core.tripwires import canary_tripwire, find_hits
 from evalgate.gateway.cassette import CassetteFile
 from evalgate.gateway.format.header import Header
@@ -29,7 +29,7 @@ from evalgate.runner.journals import Kept, Topped, take_up, topped
 from evalgate.runner.made import Made
 from evalgate.runner.recorded import RecordedTrial
 from evalgate.runner.stage import Traffic, agent_stage
-from evalgate.runner.work import Work, trouble
+from evalgate.runner.work import Work, ungraded
 from evalgate.store.runs import RunFolder
 
 _SERIES = "main"
@@ -190,10 +190,10 @@ def plumbing_trial(
 def _conclude(
     bench: Bench, task: Task, n: int, work: Work, evidence: Evidence, stop: threading.Event
 ) -> tuple[Trial, str]:
-    limit = trouble(work, seconds=task.limits.agent_seconds)
+    ended = ungraded(work, seconds=task.limits.agent_seconds)
     checks: tuple[CheckResult, ...] = ()
     log = ""
-    if limit is None:
+    if ended is None:
         graded = grade(
             bench.provider_of(task),
             task,
@@ -209,8 +209,7 @@ def _conclude(
         log = bench.redactor.text(graded.log)
         outcome, reason = overall(checks)
     else:
-        outcome = Outcome.FAILED if limit[0] else Outcome.ERRORED
-        reason = bench.redactor.text(limit[1])
+        outcome, reason = ended.outcome, bench.redactor.text(ended.reason)
     trial = Trial(
         task=task.id,
         key=TrialKey(

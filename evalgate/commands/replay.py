@@ -95,7 +95,7 @@ def replay(project: Project, options: ReplayOptions, console: Console) -> Report
             # What a killed top-up has asked was paid for.
             fresh=options.record_missing is None,
             faults=plan,
-            missing=options.record_missing or 0,
+            top_up=options.record_missing or 0,
             pace=options.pace,
             budget=budget,
         )
@@ -125,13 +125,13 @@ def require_jobs(recordings: Recordings, tasks: Sequence[Task], harness: Harness
 
 def _report(finished: Finished, jobs: Sequence[Job], most: int | None) -> Report:
     diverged = [trial for trial in finished.trials if trial.diverged]
-    topped = [trial for trial in finished.trials if trial.topped_up]
+    topped_up = [trial for trial in finished.trials if trial.topped_up]
     wrong = not_reproduced(jobs, [trial for trial in finished.trials if not trial.topped_up])
     problems = [f"diverged: {t.task} #{t.key.n}: {t.diverged}" for t in diverged]
     problems += [
         f"topped up: {t.task} #{t.key.n}: {t.topped_up} exchange(s) were not recorded; they are "
         f"now, in {cassette_path(finished.run, t.task, t.key.n)}"
-        for t in topped
+        for t in topped_up
     ]
     problems += _bound(finished, most)
     problems += [
@@ -153,9 +153,9 @@ def _report(finished: Finished, jobs: Sequence[Job], most: int | None) -> Report
         *[ExitCode.NOT_MEASURED] * bool(lost),
     ]
     closing = "" if codes else f"reproduced: all {len(finished.trials)} recorded trials"
-    if topped and not codes:
-        rest = len(finished.trials) - len(topped)
-        closing = f"reproduced: {rest} recorded trials; {len(topped)} topped up prove nothing"
+    if topped_up and not codes:
+        rest = len(finished.trials) - len(topped_up)
+        closing = f"reproduced: {rest} recorded trials; {len(topped_up)} topped up prove nothing"
     return Report(
         exit_code=worst(codes), finished=finished, problems=tuple(problems), closing=closing
     )

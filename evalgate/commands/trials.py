@@ -49,7 +49,7 @@ class Request:
     """What is asked for: which tasks, which trials of them, and within what bounds.
 
     ``budget`` is that of what asks a model. Trials under ``faults`` are no evidence.
-    ``missing`` is how much a top-up may ask of the model; ``pace`` how fast a replay's streams
+    ``top_up`` is how much a top-up may ask of the model; ``pace`` how fast a replay's streams
     come, 0 at once; ``tripwires`` are those of who judges, when it is not the harness's project.
     """
 
@@ -63,7 +63,7 @@ class Request:
     faults: FaultPlan | None = None
     fresh: bool = False
     recording: int = 1
-    missing: int = 0
+    top_up: int = 0
     pace: float = 0.0
     tripwires: Sequence[Tripwire] | None = None
 
@@ -194,17 +194,17 @@ def _finished(
 
 def _under(bench: Bench, request: Request, run: RunFolder) -> Bench:
     """Return the bench with what trials may use together, and with what they meet."""
-    missing = None
+    top_up = None
     if request.kind is Kind.TOP_UP:
-        missing = TopUp(request.missing)
-        missing.used_before(sum(trial.topped_up for trial in run.trials))
+        top_up = TopUp(request.top_up)
+        top_up.used_before(sum(trial.topped_up for trial in run.trials))
     recording = run.info.get("recording", request.recording)
     return replace(
         bench,
         provenance=replace(bench.provenance, recording=recording),
         spending=_spending(request, run) if request.kind.asks_model else None,
         faults=request.faults,
-        missing=missing,
+        top_up=top_up,
         pace=request.pace,
     )
 

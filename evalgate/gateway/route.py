@@ -75,7 +75,7 @@ class Route:
         #: Seconds of what was played in a top-up, as they were when it was recorded.
         self.saved = 0.0
         #: How many requests of a top-up the model was asked, since they were not recorded.
-        self.asked_now = 0
+        self.topped_up = 0
         self._counts = spec.mode.asks_model or self.faults.by_turn
 
     @property
@@ -117,7 +117,7 @@ class Route:
             return True
         if self.spec.top_up is not None and not self.spec.top_up.take():
             return False
-        self.asked_now += 1
+        self.topped_up += 1
         return True
 
     def play(self, slot: int, exchange: Exchange, body: bytes, *, began: float, bill: Bill) -> None:

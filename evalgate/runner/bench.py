@@ -28,7 +28,7 @@ class Bench:
     ``fits`` are the tasks as they are laid out, each with its provider, where that differs.
     ``provenance`` is what the headers of all recordings say alike.
     ``upstreams`` is empty in a replay or regrade: there is no provider and no key. ``spending``
-    is what live trials use together; under ``faults`` no trial is evidence. ``missing`` bounds
+    is what live trials use together; under ``faults`` no trial is evidence. ``top_up`` bounds
     what a replay may ask of the model, None lets it ask nothing; ``pace`` is how fast recorded
     streams come, 0 at once; ``tripwires`` are looked for in what the agent does.
     """
@@ -46,7 +46,7 @@ class Bench:
     controls: Controls = field(default_factory=Controls)
     spending: Spending | None = None
     faults: FaultPlan | None = None
-    missing: TopUp | None = None
+    top_up: TopUp | None = None
     pace: float = 0.0
     tripwires: tuple[Tripwire, ...] = ()
 

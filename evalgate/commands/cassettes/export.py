@@ -12,7 +12,7 @@ from typing import Final
 from evalgate.commands.cassettes.answer import Answer
 from evalgate.commands.cassettes.finding import Named, find_cassette, shelved
 from evalgate.commands.cassettes.har import har_of
-from evalgate.commands.cassettes.retention import kept_files
+from evalgate.commands.cassettes.retention import files_aside
 from evalgate.commands.project import Project, State, open_state
 from evalgate.commands.recordings import mixture, number_of, place_of
 from evalgate.commands.run import subject_of
@@ -78,7 +78,7 @@ def _from_ref(project: Project, options: ExportOptions, ref: str) -> Answer:
     if options.to in FORMATS or options.cassettes:
         message = "--from-ref copies all recordings of a ref to a folder"
         raise UsageError(message, hint="name the folder with --to, then export from it")
-    files = {path: file.data for path, file in kept_files(project, ref).items()}
+    files = {path: file.data for path, file in files_aside(project, ref).items()}
     return _copied(options.directory / options.to, files)
 
 

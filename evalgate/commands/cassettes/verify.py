@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 from evalgate.commands.cassettes.answer import Answer
 from evalgate.commands.cassettes.finding import Shelved, shelved
-from evalgate.commands.cassettes.retention import kept_recordings
+from evalgate.commands.cassettes.retention import recordings_aside
 from evalgate.commands.project import Project, State, open_state
 from evalgate.commands.recordings import mixture, place_of
 from evalgate.commands.run import subject_of
@@ -180,7 +180,7 @@ def _baselines(state: State, trials: Sequence[RecordedTrial], found: _Findings) 
         if print_ not in here:
             continue
         name = f"baselines/{baseline.filename}"
-        kept = kept_recordings(state.project, print_)
+        aside_in = recordings_aside(state.project, print_)
         elsewhere: Counter[str] = Counter()
         for task in baseline.sample.tasks.values():
             for row in (row for row in task.rows if row.cassette):
@@ -190,7 +190,7 @@ def _baselines(state: State, trials: Sequence[RecordedTrial], found: _Findings) 
                 elif there and there.recording <= baseline.provenance.recordings:
                     found.wrong.append(f"{name}: {task.task} #{row.n} is not what it names")
                 else:
-                    ref = kept.get(row.cassette)
+                    ref = aside_in.get(row.cassette)
                     aside = "not on the shelf" if there is None else "recorded anew since"
                     elsewhere[f"its proof is kept in {ref}" if ref else aside] += 1
         found.unproven += elsewhere.total()

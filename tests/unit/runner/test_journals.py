@@ -18,7 +18,7 @@ from evalgate.gateway.keys.cleaning import USUAL
 from evalgate.gateway.keys.matching import key_again
 from evalgate.gateway.keys.rescrubbing import scrubbed_by
 from evalgate.runner.artifacts import cassette_path
-from evalgate.runner.journals import paid_for, remove_journals, take_up, topped
+from evalgate.runner.journals import paid_for, remove_journals, take_up, top_up
 from evalgate.store.runs import RunFolder
 
 
@@ -136,14 +136,14 @@ def recorded(*exchanges, places=None) -> CassetteFile:
 
 def test_a_top_up_that_was_never_killed_plays_the_recording():
     """And has asked nothing."""
-    assert topped(recorded(ONE), None, USUAL).tape == recorded(ONE)
-    assert topped(recorded(ONE), None, USUAL).asked == 0
+    assert top_up(recorded(ONE), None, USUAL).tape == recorded(ONE)
+    assert top_up(recorded(ONE), None, USUAL).asked == 0
 
 
 def test_what_a_killed_top_up_asked_comes_behind_the_recording(run):
     """What it had played stands in its journal too, and comes once; each in its order."""
     write(take_up(run, "task", 1).journal, ONE, ONE, THREE)
-    found = topped(recorded(ONE, TWO), take_up(run, "task", 1).tape, USUAL)
+    found = top_up(recorded(ONE, TWO), take_up(run, "task", 1).tape, USUAL)
     assert found.tape.exchanges == (ONE, TWO, ONE, THREE)
     assert found.asked == 2
 
@@ -153,6 +153,6 @@ def test_the_recording_moves_to_where_the_killed_top_up_was(run):
     said = exchange("x", text="look in /old/repo/a.py")
     write(take_up(run, "task", 1).journal, ONE, places={"REPO": "/new/repo"})
     tape = take_up(run, "task", 1).tape
-    found = topped(recorded(said, places={"REPO": "/old/repo"}), tape, USUAL)
+    found = top_up(recorded(said, places={"REPO": "/old/repo"}), tape, USUAL)
     assert found.tape.exchanges[0].body == answer("look in /new/repo/a.py")
     assert found.tape.header.places == {"REPO": "/new/repo"}

@@ -9,14 +9,14 @@ from typing import Any
 from evalgate.commands.budget import budget_of, require_prices
 from evalgate.commands.cassettes.retention import recordings_aside
 from evalgate.commands.console import Console
+from evalgate.commands.estimate import estimate
 from evalgate.commands.project import State
 from evalgate.commands.recordings import Recordings, find_recordings
-from evalgate.commands.run import estimate
+from evalgate.commands.reproduction import not_reproduced
 from evalgate.commands.trials import (
     Request,
     default_workers,
     make_trials,
-    not_reproduced,
 )
 from evalgate.core.harness import Harness
 from evalgate.core.identity import Conditions

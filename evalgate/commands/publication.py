@@ -13,7 +13,7 @@ from evalgate.commands.project import State
 from evalgate.commands.recordings import FOLDER, number_of
 from evalgate.commands.shelf import Shelf
 from evalgate.core.harness import Harness
-from evalgate.core.identity import storage_key
+from evalgate.core.identity import short_of, storage_key
 from evalgate.core.trial import Trial
 from evalgate.errors import NotAvailableError, UsageError, from_os_error
 from evalgate.repo.remotes import public_host
@@ -97,7 +97,7 @@ def open_publication(state: State, harness: Harness, *, retire: bool) -> Iterato
 
 def recorded_before(state: State, fingerprint: str) -> int:
     """Return how often this harness was recorded, by the cassettes on disk."""
-    files = (state.shelf.folder / fingerprint[:12]).glob("*/*.json")
+    files = (state.shelf.folder / short_of(fingerprint)).glob("*/*.json")
     return max((number_of(path.read_bytes()) or 0 for path in files), default=0)
 
 

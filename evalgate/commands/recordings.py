@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalgate.commands.project import State
-from evalgate.core.identity import storage_key
+from evalgate.core.identity import short_of, storage_key
 from evalgate.core.task import Task
 from evalgate.errors import UsageError
 from evalgate.gateway.format.cassette_format import one_recording
@@ -61,7 +61,7 @@ def find_recordings(state: State, fingerprint: str) -> Recordings:
     """
     shelf = state.shelf
     files = shelf.read(state.view)
-    short = fingerprint[:12]
+    short = short_of(fingerprint)
     trials: dict[str, list[RecordedTrial]] = {}
     for path, file in sorted(files.items()):
         if path.startswith(f"{short}/") and path.endswith(".json"):
@@ -108,4 +108,4 @@ def number_of(data: bytes) -> int | None:
 
 def place_of(one: RecordedTrial) -> str:
     """Return where a recording lies below the shelf."""
-    return f"{one.fingerprint[:12]}/{storage_key(one.task)}/{one.n}.json"
+    return f"{short_of(one.fingerprint)}/{storage_key(one.task)}/{one.n}.json"

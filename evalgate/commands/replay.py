@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from evalgate.commands.budget import budget_of, require_prices
 from evalgate.commands.console import Console
 from evalgate.commands.faults import announce_plan, open_plan, report_faults
-from evalgate.commands.project import Project, open_state
+from evalgate.commands.project import Project, open_state, subject_of
 from evalgate.commands.recordings import Recordings, find_recordings
-from evalgate.commands.run import subject_of
+from evalgate.commands.reproduction import not_measured_here, not_reproduced
 from evalgate.commands.stale import replay_stale, require_stale
 from evalgate.commands.trials import (
     Finished,
@@ -18,11 +18,10 @@ from evalgate.commands.trials import (
     Request,
     default_workers,
     make_trials,
-    not_measured_here,
-    not_reproduced,
 )
 from evalgate.core.decision import worst
 from evalgate.core.harness import Harness
+from evalgate.core.identity import short_of
 from evalgate.core.limits import Allowance
 from evalgate.core.task import Task
 from evalgate.core.trial import Evidence
@@ -197,7 +196,7 @@ def _jobs_of_run(project: Project, name: str, harness: Harness, tasks: Sequence[
         if trial.task not in by_id or not path.exists():
             continue
         if trial.key.fingerprint != harness.fingerprint:
-            message = f"run {folder.id} is of the harness {trial.key.fingerprint[:12]}"
+            message = f"run {folder.id} is of the harness {short_of(trial.key.fingerprint)}"
             hint = f"this state's harness is {harness.short}: name its revision with --rev"
             raise UsageError(message, hint=hint)
         if by_id[trial.task].digest != trial.key.task_digest:

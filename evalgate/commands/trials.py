@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -211,30 +211,6 @@ def _under(bench: Bench, request: Request, run: RunFolder) -> Bench:
 
 def _spending(request: Request, run: RunFolder) -> Spending:
     return spent_before(run, request.budget, request.jobs, request.harness.config)
-
-
-def not_reproduced(jobs: Sequence[Job], trials: Sequence[Trial]) -> list[str]:
-    """Name the trials whose numbers differ from those in their recording."""
-    recorded = {(job.task.id, job.n): job.recorded for job in jobs}
-    found = []
-    for trial in trials:
-        then = recorded.get((trial.task, trial.key.n))
-        if then is None or trial.diverged or not_measured_here(then.measured, trial):
-            continue
-        now = trial.measured()
-        told = "; ".join(
-            f"{key}: {then.measured.get(key)} → {now[key]}"
-            for key in ("outcome", "reason", "checks", "signals")
-            if then.measured.get(key) != now[key]
-        )
-        if told:
-            found.append(f"{trial.task} #{trial.key.n}: {told[:300]}")
-    return found
-
-
-def not_measured_here(then: Mapping[str, Json], trial: Trial) -> bool:
-    """Tell whether a recorded trial only failed to be measured again: that proves nothing."""
-    return trial.outcome is Outcome.ERRORED and then.get("outcome") != Outcome.ERRORED
 
 
 def _make(kind: Kind, bench: Bench, run: RunFolder, job: Job, stop: threading.Event) -> Made:

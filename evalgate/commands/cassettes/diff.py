@@ -11,8 +11,7 @@ from pathlib import Path
 from evalgate.commands.cassettes.answer import Answer
 from evalgate.commands.cassettes.exchanges import reply_text
 from evalgate.commands.cassettes.finding import Named, find_cassette
-from evalgate.commands.project import Project, State, open_state
-from evalgate.commands.run import subject_of
+from evalgate.commands.project import Project, State, open_state, subject_of
 from evalgate.core.exchange import Exchange, Miss
 from evalgate.core.json import Json
 from evalgate.core.scrubs import Scrub

@@ -84,7 +84,7 @@ def find_cassette(state: State, asked: str, *, directory: Path, on_disk: bool) -
     numbers = {int(number)} if number else {one.n for one in all_}
     having = [one for one in all_ if one.key == key and one.n in numbers]
     shorts = sorted({one.short for one in having})
-    own = state.fingerprint.digest[:12]
+    own = state.fingerprint.short
     if own not in shorts and len(shorts) > 1:
         message = f"{asked} was recorded of {', '.join(shorts)}, and not of this harness ({own})"
         raise UsageError(message, hint="name the file, or the revision with --rev")

@@ -56,7 +56,7 @@ def prune_cassettes(project: Project, options: PruneOptions) -> Answer:
         staying = _staying(files, state, options.keep)
         going = [one for one in files if one not in staying]
         shelf = state.shelf
-        short = state.fingerprint.digest[:12]
+        short = state.fingerprint.short
         aside = _put_aside(project, shelf, going, options, short)
     if not options.dry_run:
         for one in going:
@@ -66,7 +66,7 @@ def prune_cassettes(project: Project, options: PruneOptions) -> Answer:
 
 
 def _staying(files: Sequence[Shelved], state: State, keep: int) -> list[Shelved]:
-    short = state.fingerprint.digest[:12]
+    short = state.fingerprint.short
     digests = {task.id: task.digest for task in state.tasks}
     trials = [(one, one.load()) for one in files if one.short == short]
     ours = [(one, trial) for one, trial in trials if digests.get(trial.task) == trial.task_digest]

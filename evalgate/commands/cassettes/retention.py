@@ -8,6 +8,7 @@ from typing import Final
 
 from evalgate.commands.project import Project
 from evalgate.core.files import File
+from evalgate.core.identity import short_of
 from evalgate.errors import UsageError
 from evalgate.gateway.format.cassette_format import digest_of
 from evalgate.repo.keeping import refs_below
@@ -43,7 +44,7 @@ def recordings_aside(project: Project, fingerprint: str) -> dict[str, str]:
     found = {}
     for ref in refs_below(project.git, REFS):
         for path, file in files_aside(project, ref).items():
-            if path.startswith(f"{fingerprint[:12]}/"):
+            if path.startswith(f"{short_of(fingerprint)}/"):
                 with suppress(ValueError, KeyError, TypeError):  # no cassette: it proves nothing
                     found[digest_of(file.data)] = ref
     return found

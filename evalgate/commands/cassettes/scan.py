@@ -9,8 +9,7 @@ from pathlib import Path
 
 from evalgate.commands.cassettes.answer import Answer
 from evalgate.commands.cassettes.leaks import Leak, scan_file
-from evalgate.commands.project import Project, State, open_state
-from evalgate.commands.run import subject_of
+from evalgate.commands.project import Project, State, open_state, subject_of
 from evalgate.commands.shelf import files_below
 from evalgate.core.json import Json
 from evalgate.core.redaction import Redactor

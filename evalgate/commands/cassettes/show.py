@@ -9,10 +9,10 @@ from pathlib import Path
 from evalgate.commands.cassettes.answer import Answer, bytes_text
 from evalgate.commands.cassettes.exchanges import HEADINGS, lines_of, one_exchange
 from evalgate.commands.cassettes.finding import Named, find_cassette
-from evalgate.commands.project import Project, State, open_state
-from evalgate.commands.run import subject_of
+from evalgate.commands.project import Project, State, open_state, subject_of
 from evalgate.commands.tables import render_rows
 from evalgate.core.exchange import Exchange
+from evalgate.core.identity import short_of
 from evalgate.core.json import Json
 from evalgate.core.scrubs import BESIDE, SCRUBS, Scrub
 from evalgate.gateway.dialects.table import DIALECTS
@@ -87,7 +87,7 @@ def _header(named: Named) -> list[str]:
     outcome = ": ".join(filter(None, (_s(measured, "outcome"), _s(measured, "reason"))))
     return [
         f"{named.name}, {bytes_text(len(named.data))}",
-        f"task {header.task} #{header.n} of the harness {header.fingerprint[:12]}, "
+        f"task {header.task} #{header.n} of the harness {short_of(header.fingerprint)}, "
         f"recording {header.recording} of {header.recorded}",
         f"{outcome or 'no outcome'}; the agent {_s(agent, 'status')} "
         f"after {_s(agent, 'seconds')} s",

@@ -9,12 +9,12 @@ from dataclasses import dataclass, field
 from evalgate.commands.cassettes.answer import Answer
 from evalgate.commands.cassettes.finding import Shelved, shelved
 from evalgate.commands.cassettes.retention import recordings_aside
-from evalgate.commands.project import Project, State, open_state
+from evalgate.commands.project import Project, State, open_state, subject_of
 from evalgate.commands.recordings import mixture, place_of
-from evalgate.commands.run import subject_of
 from evalgate.core.claim import Claim
 from evalgate.core.decision import worst
 from evalgate.core.exchange import Ending, Exchange, is_error
+from evalgate.core.identity import short_of
 from evalgate.core.json import Json
 from evalgate.errors import ExitCode, NothingRanError, UsageError
 from evalgate.gateway.dialects.table import DIALECTS
@@ -139,7 +139,7 @@ def _loaded(one: Shelved, found: _Findings) -> RecordedTrial | None:
 
 def _problems(one: Shelved, trial: RecordedTrial) -> Iterator[str]:
     if one.path != place_of(trial):
-        yield f"is the recording of {trial.task} #{trial.n} of {trial.fingerprint[:12]}"
+        yield f"is the recording of {trial.task} #{trial.n} of {short_of(trial.fingerprint)}"
     if not trial.evidence.counts:
         yield f"is {trial.evidence}, which proves nothing"
     if Claim.from_json(trial.claim.to_json()) != trial.claim:

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalgate.commands.project import State
-from evalgate.commands.recordings import FOLDER, number_of
+from evalgate.commands.recordings import number_of
 from evalgate.commands.shelf import Shelf
+from evalgate.commands.shelved import FOLDER
 from evalgate.core.harness import Harness
 from evalgate.core.identity import short_of, storage_key
 from evalgate.core.trial import Trial

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalgate.commands.project import State
+from evalgate.commands.shelved import FOLDER, shelved
 from evalgate.core.identity import short_of, storage_key
 from evalgate.core.task import Task
 from evalgate.errors import UsageError
 from evalgate.gateway.format.cassette_format import one_recording
 from evalgate.gateway.format.header import Header
 from evalgate.gateway.format.lines import join_lines
-from evalgate.runner.recorded import RecordedTrial, load_recorded
+from evalgate.runner.recorded import RecordedTrial
 from evalgate.runner.run import Job
-
-FOLDER = re.compile(r"[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,29 +57,27 @@ def find_recordings(state: State, fingerprint: str) -> Recordings:
 
     UsageError when one is damaged or lies where it does not belong, or when they are a mixture.
     """
-    shelf = state.shelf
-    files = shelf.read(state.view)
+    files = shelved(state)
     short = short_of(fingerprint)
     trials: dict[str, list[RecordedTrial]] = {}
-    for path, file in sorted(files.items()):
-        if path.startswith(f"{short}/") and path.endswith(".json"):
-            name = f"{shelf.name}/{path}"
-            one = load_recorded(file.data, name=name)
+    for file in files:
+        if file.folder == short and file.path.endswith(".json"):
+            one = file.load()
             if one.fingerprint != fingerprint:
-                message = f"{name}: was recorded of another harness"
+                message = f"{file.name}: was recorded of another harness"
                 raise UsageError(message, hint="a recording can not be moved between harnesses")
             if not one.evidence.counts:
-                message = f"{name}: is {one.evidence}, which proves nothing"
+                message = f"{file.name}: is {one.evidence}, which proves nothing"
                 raise UsageError(message, hint="record the harness: evalgate run --record --again")
-            if path != place_of(one):
-                message = f"{name}: is the recording of {one.task} #{one.n}"
+            if file.path != place_of(one):
+                message = f"{file.name}: is the recording of {one.task} #{one.n}"
                 raise UsageError(message, hint="restore the file where it was")
             trials.setdefault(one.task, []).append(one)
     mixed = mixture(one.recording for many in trials.values() for one in many)
     if mixed:
-        folder = f"{shelf.name}/{short}"
+        folder = f"{state.shelf.name}/{short}"
         raise UsageError(f"{folder} is {mixed}", hint=one_recording(folder))
-    folders = {path.split("/", 1)[0] for path in files if "/" in path}
+    folders = {file.folder for file in files}
     for found in trials.values():
         found.sort(key=lambda one: one.n)
     others = sorted(name for name in folders - {short} if FOLDER.fullmatch(name))

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from evalgate.commands.cassettes.finding import Shelved, shelved
 from evalgate.commands.console import Console
 from evalgate.commands.plumbing import plumbing
 from evalgate.commands.project import State
+from evalgate.commands.shelved import Shelved, shelved
 from evalgate.commands.trials import Report
 from evalgate.core.harness import Harness
 from evalgate.core.task import Task

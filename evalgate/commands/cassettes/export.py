@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Final
 
 from evalgate.commands.cassettes.answer import Answer
-from evalgate.commands.cassettes.finding import Named, find_cassette, shelved
+from evalgate.commands.cassettes.finding import Named, find_cassette
 from evalgate.commands.cassettes.har import har_of
 from evalgate.commands.cassettes.retention import files_aside
 from evalgate.commands.project import Project, State, open_state, subject_of
 from evalgate.commands.recordings import mixture, number_of, place_of
+from evalgate.commands.shelved import shelved
 from evalgate.core.exchange import Exchange
 from evalgate.core.files import is_safe_path
 from evalgate.core.json import Json

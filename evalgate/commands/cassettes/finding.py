@@ -1,44 +1,21 @@
-"""Cassettes found: all that lie on a project's shelf, or the one that somebody names."""
+"""The one cassette that somebody names, found on a project's shelf or on disk."""
 
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from evalgate.commands.project import State
-from evalgate.commands.recordings import FOLDER
+from evalgate.commands.shelved import Shelved, shelved
 from evalgate.core.identity import storage_key
 from evalgate.errors import UsageError
 from evalgate.gateway.cassette import CassetteFile, load_cassette
 from evalgate.gateway.format.journal import load_journal
-from evalgate.runner.recorded import RecordedTrial, load_recorded
 
 _LIST = "evalgate cassette list names what there is"
-_PLACE = re.compile(rf"({FOLDER.pattern})/([^/]+)/([1-9][0-9]*)\.json")
 _JOURNAL = b'{"kind":"evalgate journal"'
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shelved:
-    """A file on the shelf: ``path`` below it, ``name`` for people, what it holds.
-
-    ``short`` is the folder of its harness, ``key`` that of its task, ``n`` its number; all are
-    empty, and 0, where no recording should lie.
-    """
-
-    path: str
-    name: str
-    data: bytes
-    short: str = ""
-    key: str = ""
-    n: int = 0
-
-    def load(self) -> RecordedTrial:
-        """Read it; UsageError when it is damaged."""
-        return load_recorded(self.data, name=self.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,19 +26,6 @@ class Named:
     data: bytes
     tape: CassetteFile
     whole: bool = True
-
-
-def shelved(state: State) -> list[Shelved]:
-    """Return every file on the shelf, in order of harness, task and number."""
-    shelf = state.shelf
-    found = []
-    for path, file in shelf.read(state.view).items():
-        place = _PLACE.fullmatch(path)
-        short, key, n = (place[1], place[2], int(place[3])) if place else ("", "", 0)
-        name = f"{shelf.name}/{path}"
-        one = Shelved(path=path, name=name, data=file.data, short=short, key=key, n=n)
-        found.append(one)
-    return sorted(found, key=lambda one: (one.short, one.key, one.n, one.path))
 
 
 def find_cassette(state: State, asked: str, *, directory: Path, on_disk: bool) -> Named:

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalgate.commands.cassettes.answer import Answer, bytes_text
-from evalgate.commands.cassettes.finding import Shelved, shelved
 from evalgate.commands.project import Project, open_state, subject_of
+from evalgate.commands.shelved import Shelved, shelved
 from evalgate.commands.tables import render_rows
 from evalgate.core.identity import short_of
 from evalgate.core.json import Json

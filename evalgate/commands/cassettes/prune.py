@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalgate.commands.cassettes.answer import Answer, bytes_text
-from evalgate.commands.cassettes.finding import Shelved, shelved
 from evalgate.commands.cassettes.retention import FOLDER, files_aside, full_ref
 from evalgate.commands.project import WORKTREE, Project, State, open_state
 from evalgate.commands.shelf import Shelf
+from evalgate.commands.shelved import Shelved, shelved
 from evalgate.core.json import Json
 from evalgate.core.trial import Outcome
 from evalgate.disk import write_whole

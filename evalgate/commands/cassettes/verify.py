@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evalgate.commands.cassettes.answer import Answer
-from evalgate.commands.cassettes.finding import Shelved, shelved
 from evalgate.commands.cassettes.retention import recordings_aside
 from evalgate.commands.project import Project, State, open_state, subject_of
 from evalgate.commands.recordings import mixture, place_of
+from evalgate.commands.shelved import Shelved, shelved
 from evalgate.core.claim import Claim
 from evalgate.core.decision import worst
 from evalgate.core.exchange import Ending, Exchange, is_error

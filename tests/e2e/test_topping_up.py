@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import threading
 import time
 from dataclasses import replace
@@ -13,8 +11,6 @@ from pathlib import Path
 import pytest
 
 from evalgate.gateway.format.cassette_format import dump_cassette, load_cassette
-
-SCRIPT = Path(sys.executable).parent / "evalgate"
 
 TWO_TURNS = """
 import json, os, urllib.request
@@ -218,7 +214,7 @@ def test_a_replay_with_nothing_missing_asks_nobody(recorded, scripted, evalgate)
 
 
 @pytest.mark.parametrize("kills", [1, 2])
-def test_a_killed_run_pays_for_no_answer_twice(repo, scripted, evalgate, kills):
+def test_a_killed_run_pays_for_no_answer_twice(repo, scripted, evalgate, start, kills):
     """SIGKILL between two turns: the first one is played from the journal, the second asked."""
     repo.write("agent/agent.py", TWO_TURNS)
     config = (repo.path / "evalgate.toml").read_text()
@@ -236,16 +232,10 @@ def test_a_killed_run_pays_for_no_answer_twice(repo, scripted, evalgate, kills):
         return plain({"messages": [{"content": ""}, *request["messages"]]})
 
     scripted.answer = answer
-    env = {**repo.environment, "SCRIPTED_URL": scripted.url}
+    env = {"SCRIPTED_URL": scripted.url}
     for _ in range(kills):
         asked = len(scripted.requests)
-        with subprocess.Popen(
-            [SCRIPT, "run", "double", "-k", "1", "-j", "1"],
-            cwd=repo.path,
-            env=env,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        ) as running:
+        with start("run", "double", "-k", "1", "-j", "1", cwd=repo.path, env=env) as running:
             deadline = time.monotonic() + 60
             wanted = 2 if not asked else asked + 1
             while len(scripted.requests) < wanted:
@@ -254,7 +244,7 @@ def test_a_killed_run_pays_for_no_answer_twice(repo, scripted, evalgate, kills):
                 time.sleep(0.02)
             running.kill()
     gate.set()
-    done = evalgate("run", "double", "-k", "1", cwd=repo.path, env={"SCRIPTED_URL": scripted.url})
+    done = evalgate("run", "double", "-k", "1", cwd=repo.path, env=env)
     assert done.returncode == 0, done.stderr
     assert "1/1 passed" in done.stdout
     texts = [request["messages"][-1]["content"] for request in scripted.requests]

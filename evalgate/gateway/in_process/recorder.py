@@ -119,7 +119,7 @@ class Recorder:
         whole = CassetteFile(header=header, exchanges=exchanges, claim={}, record={})
         data = dump_cassette(whole, redactor=self._redactor)
         try:
-            write_whole(self._file, data)
+            write_whole(_target(self._file), data)
         except OSError as error:
             raise from_os_error(error) from error
         self._journal.discard()
@@ -151,12 +151,22 @@ def open_recorder(
         yield Recorder(file, kept, cleaner, redactor, places=places, scrubs=scrubs)
 
 
+def _target(file: Path) -> Path:
+    """Return the file itself: a link stays one. OSError when links lead round in a circle."""
+    target = Path(os.path.realpath(file))
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    return target
+
+
 def _journal(file: Path) -> Path:
     """Return the place of the journal, which was emptied: both files can be written."""
     journal = file.with_name(f"{file.name}.journal")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        if file.is_dir():
+        target = _target(file)
+        for folder in (file.parent, target.parent):
+            folder.mkdir(parents=True, exist_ok=True)
+        if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         journal.write_bytes(b"")
     except OSError as error:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalgate.commands.project import State
-from evalgate.commands.recordings import number_of
+from evalgate.commands.recordings import header_of
 from evalgate.commands.shelf import Shelf
 from evalgate.commands.shelved import FOLDER
 from evalgate.core.harness import Harness
@@ -99,7 +99,8 @@ def open_publication(state: State, harness: Harness, *, retire: bool) -> Iterato
 def recorded_before(state: State, fingerprint: str) -> int:
     """Return how often this harness was recorded, by the cassettes on disk."""
     files = (state.shelf.folder / short_of(fingerprint)).glob("*/*.json")
-    return max((number_of(path.read_bytes()) or 0 for path in files), default=0)
+    headers = (header_of(path.read_bytes()) for path in files)
+    return max((header.recording for header in headers if header), default=0)
 
 
 def publication_warning(state: State, harness: Harness) -> str:

@@ -73,7 +73,7 @@ def find_recordings(state: State, fingerprint: str) -> Recordings:
                 message = f"{file.name}: is the recording of {one.task} #{one.n}"
                 raise UsageError(message, hint="restore the file where it was")
             trials.setdefault(one.task, []).append(one)
-    mixed = mixture(one.recording for many in trials.values() for one in many)
+    mixed = mixture(one.tape.header for many in trials.values() for one in many)
     if mixed:
         folder = f"{state.shelf.name}/{short}"
         raise UsageError(f"{folder} is {mixed}", hint=one_recording(folder))
@@ -84,20 +84,25 @@ def find_recordings(state: State, fingerprint: str) -> Recordings:
     return Recordings(fingerprint=fingerprint, trials=trials, others=tuple(others))
 
 
-def mixture(numbers: Iterable[int]) -> str:
+def mixture(headers: Iterable[Header]) -> str:
     """Say which recordings of one harness are mixed; nothing when there is one at most.
 
-    Trials of one recording have the same number: half of two recordings proves nothing.
+    Trials of one recording have the same number and the same id, or none of them has one: half
+    of two recordings proves nothing.
     """
-    found = sorted(set(numbers))
-    said = " and ".join(map(str, found))
-    return f"a mixture of the recordings {said} of one harness" if len(found) > 1 else ""
+    found = {(one.recording, one.recording_id) for one in headers}
+    numbers = sorted({number for number, _ in found})
+    if len(numbers) > 1:
+        return f"a mixture of the recordings {' and '.join(map(str, numbers))} of one harness"
+    if len(found) > 1:
+        return f"a mixture of {len(found)} recordings of one harness, each its number {numbers[0]}"
+    return ""
 
 
-def number_of(data: bytes) -> int | None:
-    """Return which recording of its harness a file is of; None when it does not say."""
+def header_of(data: bytes) -> Header | None:
+    """Return the header of a file, whatever else is in it; None when it has none."""
     try:
-        return Header.from_json(join_lines(json.loads(data)["header"])).recording or None
+        return Header.from_json(join_lines(json.loads(data)["header"]))
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
+from secrets import token_hex
 
 from evalgate import __version__
 from evalgate.commands.announcement import announce
@@ -157,7 +158,7 @@ def make_trials(
         if request.fresh and request.kind.asks_model:
             for run in store.abandon(plan):
                 remove_journals(run)
-        with store.open(plan, fresh=request.fresh, recording=request.recording) as run:
+        with store.open(plan, fresh=request.fresh, noted=_noted(request)) as run:
             under = _under(bench, request, run)
             with console.progress():
                 trials = execute(
@@ -198,15 +199,25 @@ def _under(bench: Bench, request: Request, run: RunFolder) -> Bench:
     if request.kind is Kind.TOP_UP:
         top_up = TopUp(request.top_up)
         top_up.used_before(sum(trial.topped_up for trial in run.trials))
-    recording = run.info.get("recording", request.recording)
+    info = run.info
     return replace(
         bench,
-        provenance=replace(bench.provenance, recording=recording),
+        provenance=replace(
+            bench.provenance,
+            recording=info.get("recording", request.recording),
+            recording_id=info.get("recording_id", ""),
+        ),
         spending=_spending(request, run) if request.kind.asks_model else None,
         faults=request.faults,
         top_up=top_up,
         pace=request.pace,
     )
+
+
+def _noted(request: Request) -> dict[str, Json]:
+    """Return which recording of its harness a new run makes: its number, and an id of its own."""
+    number: dict[str, Json] = {"recording": request.recording}
+    return {**number, "recording_id": token_hex(8)} if request.kind.asks_model else number
 
 
 def _spending(request: Request, run: RunFolder) -> Spending:

@@ -6,13 +6,14 @@ import base64
 import json
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import evalgate.vcr as evalgate_vcr
 from evalgate.core.redaction import Redactor
-from evalgate.gateway.cassette import load_cassette
+from evalgate.gateway.cassette import dump_cassette, load_cassette
 from evalgate.gateway.format.header import Header
 from evalgate.gateway.format.journal import open_journal
 
@@ -499,8 +500,27 @@ def test_a_mixture_of_two_recordings_is_refused_by_name(recorded, scripted, eval
     assert "12 good, 0 wrong" in tell(evalgate, recorded.path, "verify")
 
 
+def test_first_recordings_of_two_branches_are_a_mixture(recorded, scripted, evalgate):
+    """Both are number 1: the id tells them apart. Sets from before there was one stay good."""
+    (folder,) = (recorded.path / "cassettes").iterdir()
+    shutil.rmtree(folder)
+    record(recorded, scripted, evalgate)
+    recorded.git("checkout", "HEAD", "--", str(next(folder.rglob("1.json"))))
+    said = f"cassettes/{folder.name} is a mixture of 2 recordings of one harness, each its number 1"
+    assert f"wrong: {said}; " in tell(evalgate, recorded.path, "verify", code=6)
+    done = evalgate("regrade", cwd=recorded.path)
+    assert done.returncode == 2, done.stdout
+    assert f"error: {said}\nhint: " in done.stderr
+    for path in cassettes(recorded):
+        tape = load_cassette(path.read_bytes(), name="x")
+        old = replace(tape, header=replace(tape.header, recording_id=""))
+        path.write_bytes(dump_cassette(old))
+    shutil.rmtree(recorded.path / "baselines")
+    assert "6 good, 0 wrong" in tell(evalgate, recorded.path, "verify")
+
+
 def test_a_run_that_goes_on_is_one_recording(recorded, scripted, evalgate):
-    """Also when the set it was to follow was changed meanwhile: its trials have one number."""
+    """Also when the set it was to follow was changed meanwhile: one number, and one id."""
     env = {"SCRIPTED_URL": scripted.url}
     right, asked = scripted.answer, iter(range(100))
     scripted.answer = lambda request: right(request) if next(asked) < 3 else (401, "no")
@@ -508,8 +528,8 @@ def test_a_run_that_goes_on_is_one_recording(recorded, scripted, evalgate):
     scripted.answer = right
     shutil.rmtree(recorded.path / "cassettes")
     record(recorded, scripted, evalgate)
-    numbers = {json.loads(p.read_bytes())["header"]["recording"] for p in cassettes(recorded)}
-    assert len(numbers) == 1
+    headers = [json.loads(p.read_bytes())["header"] for p in cassettes(recorded)]
+    assert len({(one["recording"], one["recording_id"]) for one in headers}) == 1
 
 
 # Pruning and exporting

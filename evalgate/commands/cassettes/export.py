@@ -14,7 +14,7 @@ from evalgate.commands.cassettes.finding import Named, find_cassette
 from evalgate.commands.cassettes.har import har_of
 from evalgate.commands.cassettes.retention import files_aside
 from evalgate.commands.project import Project, State, open_state, subject_of
-from evalgate.commands.recordings import mixture, number_of, place_of
+from evalgate.commands.recordings import header_of, mixture, place_of
 from evalgate.commands.shelved import shelved
 from evalgate.core.exchange import Exchange
 from evalgate.core.files import is_safe_path
@@ -102,9 +102,9 @@ def _require_room(folder: Path, files: Mapping[str, bytes]) -> None:
         message = f"{folder} holds other recordings: {', '.join(sorted(other)[:_FEW])}{more}"
         raise UsageError(message, hint=hint)
     for short in sorted({path.split("/", 1)[0] for path in files}):
-        coming = [number_of(data) for path, data in files.items() if path.startswith(f"{short}/")]
-        there = [number_of(path.read_bytes()) for path in (folder / short).glob("*/*.json")]
-        if mixed := mixture(number for number in (*coming, *there) if number is not None):
+        coming = [header_of(data) for path, data in files.items() if path.startswith(f"{short}/")]
+        there = [header_of(path.read_bytes()) for path in (folder / short).glob("*/*.json")]
+        if mixed := mixture(header for header in (*coming, *there) if header and header.recording):
             raise UsageError(f"{folder / short} would be {mixed}", hint=hint)
 
 

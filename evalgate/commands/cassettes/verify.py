@@ -115,7 +115,7 @@ def _trials(files: Sequence[Shelved], state: State, found: _Findings) -> list[Re
         for folder, count in found.merging.items()
     ]
     for folder, members in sets.items():
-        if mixed := mixture(trial.recording for _, trial in members):
+        if mixed := mixture(trial.tape.header for _, trial in members):
             # All of them: nobody can tell which ones are at home.
             found.wrong_files.update(one.name for one, _ in members)
             found.wrong.append(f"{folder} is {mixed}; {one_recording(folder)}")

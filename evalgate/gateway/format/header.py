@@ -38,7 +38,8 @@ class Header:
     harness, and the ``models`` (name -> id) that this asks for.
 
     Of the recording: who made it (``recorder``, None for a trial), the day (ISO 8601), the
-    version of ``evalgate``, and the number of the ``recording`` of its harness.
+    version of ``evalgate``; the number of the ``recording`` of its harness, and a random id of it,
+    which tells apart two that were made on two branches. Older ones have no id.
     """
 
     places: Mapping[str, str] = field(default_factory=dict)
@@ -47,6 +48,7 @@ class Header:
     recorded: str = ""
     evalgate: str = ""
     recording: int = 0
+    recording_id: str = ""
     models: Mapping[str, str] = field(default_factory=dict)
     fingerprint: str = ""
     parts: Mapping[str, str] = field(default_factory=dict)
@@ -156,6 +158,7 @@ _READ: Final[Mapping[str, Callable[[str, Json], Any]]] = {
     "recorded": _text,
     "evalgate": _text,
     "recording": _number,
+    "recording_id": _text,
     "models": _texts,
     "fingerprint": _text,
     "parts": _texts,

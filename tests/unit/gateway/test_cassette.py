@@ -88,6 +88,7 @@ headers = st.builds(
     recorded=st.sampled_from(["", "2026-02-03"]),
     evalgate=texts,
     recording=st.integers(0, 9),
+    recording_id=texts,
     models=st.dictionaries(names, texts, max_size=3),
     fingerprint=texts,
     parts=st.dictionaries(names, texts, max_size=3),

@@ -17,6 +17,7 @@ WHOLE = Header(
     recorded="2026-02-03",
     evalgate="0.1.0",
     recording=1,
+    recording_id="0123456789abcdef",
     models={"main": "m"},
     fingerprint="f" * 64,
     parts={"prompt": "p" * 64},

@@ -184,10 +184,13 @@ def make_trials(
 def _finished(
     request: Request, bench: Bench, run: RunFolder, trials: tuple[Trial, ...]
 ) -> Finished:
+    evidence = request.evidence
+    if evidence is Evidence.TOPPED_UP and not any(trial.topped_up for trial in trials):
+        evidence = Evidence.REPLAYED
     sample = sample_of(
         trials,
         fingerprint=request.harness.fingerprint,
-        evidence=request.evidence,
+        evidence=evidence,
         recordings=request.recording,
     )
     return Finished(run=run, trials=trials, sample=sample, sandbox=bench.provider.name)

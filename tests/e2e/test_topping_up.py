@@ -203,13 +203,19 @@ def test_a_top_up_stays_one_whatever_is_made_of_it(recorded, scripted, evalgate)
     assert done.stdout.count("is topped up, which proves nothing") == 6
 
 
-def test_a_replay_with_nothing_missing_asks_nobody(recorded, scripted, evalgate):
-    """The bound is a bound, not a wish."""
+@pytest.mark.parametrize("most", ["0", "5"])
+def test_a_replay_with_nothing_missing_asks_nobody(recorded, scripted, evalgate, most):
+    """The bound is a bound, not a wish; what was not topped up is not called that."""
     scripted.requests.clear()
     env = {"SCRIPTED_URL": scripted.url}
-    done = evalgate("replay", "--record-missing", "5", cwd=recorded.path, env=env)
+    done = evalgate("replay", "--record-missing", most, cwd=recorded.path, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "reproduced: all 6 recorded trials" in done.stdout
+    assert "evidence: replayed" in done.stdout
+    assert "topped up" not in done.stdout + done.stderr
+    refused = evalgate("baseline", "accept", cwd=recorded.path)
+    assert refused.returncode == 2
+    assert "is a replay that the model of today might have topped up" in refused.stderr
     assert not scripted.requests
 
 
@@ -218,9 +224,9 @@ def test_a_killed_run_pays_for_no_answer_twice(repo, scripted, evalgate, start, 
     """SIGKILL between two turns: the first one is played from the journal, the second asked."""
     repo.write("agent/agent.py", TWO_TURNS)
     config = (repo.path / "evalgate.toml").read_text()
-    start, end = config.index("command = ["), config.index("]\n", config.index("command = [")) + 2
+    begin, end = config.index("command = ["), config.index("]\n", config.index("command = [")) + 2
     command = 'command = ["python3", "{harness_dir}/agent/agent.py"]\n'
-    repo.write("evalgate.toml", config[:start] + command + config[end:])
+    repo.write("evalgate.toml", config[:begin] + command + config[end:])
     repo.commit("An agent of two turns")
     gate = threading.Event()
     plain = scripted.answer

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from evalgate.commands.project import State
 from evalgate.commands.recordings import header_of
-from evalgate.commands.shelf import Shelf
+from evalgate.commands.shelf import Shelf, files_below
 from evalgate.commands.shelved import FOLDER
 from evalgate.core.harness import Harness
 from evalgate.core.identity import short_of, storage_key
@@ -98,8 +98,8 @@ def open_publication(state: State, harness: Harness, *, retire: bool) -> Iterato
 
 def recorded_before(state: State, fingerprint: str) -> int:
     """Return how often this harness was recorded, by the cassettes on disk."""
-    files = (state.shelf.folder / short_of(fingerprint)).glob("*/*.json")
-    headers = (header_of(path.read_bytes()) for path in files)
+    files = files_below(state.shelf.folder / short_of(fingerprint))
+    headers = (header_of(data) for _, data in files)
     return max((header.recording for header in headers if header), default=0)
 
 

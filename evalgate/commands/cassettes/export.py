@@ -10,11 +10,12 @@ from pathlib import Path
 from typing import Final
 
 from evalgate.commands.cassettes.answer import Answer
-from evalgate.commands.cassettes.finding import Named, find_cassette
+from evalgate.commands.cassettes.finding import Named, find_cassette, read_named
 from evalgate.commands.cassettes.har import har_of
 from evalgate.commands.cassettes.retention import files_aside
 from evalgate.commands.project import Project, State, open_state, subject_of
 from evalgate.commands.recordings import header_of, mixture, place_of
+from evalgate.commands.shelf import files_below
 from evalgate.commands.shelved import shelved
 from evalgate.core.exchange import Exchange
 from evalgate.core.files import is_safe_path
@@ -64,14 +65,19 @@ def export_cassettes(project: Project, options: ExportOptions) -> Answer:
 
 
 def _found(state: State, options: ExportOptions) -> list[Named]:
-    on_disk = options.rev is None
     names = options.cassettes or [one.name for one in shelved(state) if one.short]
     if not names:
         message = f"there is no recording in {state.shelf.name}"
         raise UsageError(message, hint="record one: evalgate run --record")
     # Names of the shelf are found on it, wherever the command was called.
-    look = on_disk and bool(options.cassettes)
-    return [find_cassette(state, n, directory=options.directory, on_disk=look) for n in names]
+    look = options.rev is None and bool(options.cassettes)
+    files = {name: options.directory / name for name in names if look}
+    return [
+        read_named(files[name], name=name)
+        if name in files and files[name].is_file()
+        else find_cassette(state, name)
+        for name in names
+    ]
 
 
 def _from_ref(project: Project, options: ExportOptions, ref: str) -> Answer:
@@ -103,7 +109,7 @@ def _require_room(folder: Path, files: Mapping[str, bytes]) -> None:
         raise UsageError(message, hint=hint)
     for short in sorted({path.split("/", 1)[0] for path in files}):
         coming = [header_of(data) for path, data in files.items() if path.startswith(f"{short}/")]
-        there = [header_of(path.read_bytes()) for path in (folder / short).glob("*/*.json")]
+        there = [header_of(data) for _, data in files_below(folder / short)]
         if mixed := mixture(header for header in (*coming, *there) if header and header.recording):
             raise UsageError(f"{folder / short} would be {mixed}", hint=hint)
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalgate.commands.project import State
+from evalgate.commands.cassettes.settings import Find, Settings
+from evalgate.commands.project import State, open_state, subject_of
 from evalgate.commands.shelved import Shelved, shelved
 from evalgate.core.identity import storage_key
 from evalgate.errors import UsageError
@@ -28,15 +29,26 @@ class Named:
     whole: bool = True
 
 
-def find_cassette(state: State, asked: str, *, directory: Path, on_disk: bool) -> Named:
-    """Return the cassette named by a path, or by ``TASK`` or ``TASK:N``.
+def find_named(
+    find: Find, asked: str, *, directory: Path, rev: str | None
+) -> tuple[Named, Settings]:
+    """Return the cassette that is named, and what is configured where it is.
 
-    A path is relative to ``directory`` when it lies ``on_disk``, else to the project. A task's
-    is that of the state's own harness; of another one only when no second one was recorded.
-    UsageError when there is none, or more than one harness has it.
+    A file in ``directory`` needs no project, but with a ``rev``; everything else is looked for
+    by `find_cassette`.
     """
-    if on_disk and (directory / asked).is_file():
-        return _named(asked, (directory / asked).read_bytes())
+    if rev is None and (directory / asked).is_file():
+        return read_named(directory / asked, name=asked), Settings.here(find)
+    with open_state(find(), subject_of(rev)) as state:
+        return find_cassette(state, asked), Settings.of(state)
+
+
+def find_cassette(state: State, asked: str) -> Named:
+    """Return the cassette named by a path in the project, or by ``TASK`` or ``TASK:N``.
+
+    A task's is that of the state's own harness; of another one only when no second one was
+    recorded. UsageError when there is none, or more than one harness has it.
+    """
     all_ = [one for one in shelved(state) if one.short]
     for one in all_:
         if one.name == asked:
@@ -57,6 +69,11 @@ def find_cassette(state: State, asked: str, *, directory: Path, on_disk: bool) -
         if one.short == short:
             return _named(one.name, one.data)
     raise UsageError(f"there is no recording {asked!r}", hint=_near(asked, state, all_))
+
+
+def read_named(path: Path, *, name: str) -> Named:
+    """Read a file. UsageError when it is no cassette and no journal."""
+    return _named(name, path.read_bytes())
 
 
 def _named(name: str, data: bytes) -> Named:

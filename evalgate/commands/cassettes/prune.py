@@ -117,7 +117,11 @@ def _put_aside(
     lost = _nowhere_else(project, shelf, going)
     if lost:
         message = f"{len(lost)} recording(s) are in no commit, as {lost[0]}"
-        hint = "commit them first, or put them aside: --to DIR or --to-ref"
+        hint = "put them aside: --to DIR or --to-ref"
+        if shelf.outside:
+            message += f": {shelf.name} lies outside the repository"
+        else:
+            hint = f"commit them first, or {hint}"
         raise UsageError(message, hint=hint)
     (commit,) = project.git.lookup("HEAD^{commit}")
     here = (commit or "HEAD")[:12]

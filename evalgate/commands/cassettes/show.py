@@ -8,8 +8,8 @@ from pathlib import Path
 
 from evalgate.commands.cassettes.answer import Answer, bytes_text
 from evalgate.commands.cassettes.exchanges import HEADINGS, lines_of, one_exchange
-from evalgate.commands.cassettes.finding import Named, find_cassette
-from evalgate.commands.project import Project, State, open_state, subject_of
+from evalgate.commands.cassettes.finding import Named, find_named
+from evalgate.commands.cassettes.settings import Find, Settings
 from evalgate.commands.tables import render_rows
 from evalgate.core.exchange import Exchange
 from evalgate.core.identity import short_of
@@ -29,21 +29,20 @@ class ShowOptions:
     exchange: int | None = None
 
 
-def show_cassette(project: Project, options: ShowOptions) -> Answer:
+def show_cassette(find: Find, options: ShowOptions) -> Answer:
     """Show a cassette's header, what was scrubbed, and its exchanges; or one exchange in full."""
-    with open_state(project, subject_of(options.rev)) as state:
-        named = find_cassette(
-            state, options.cassette, directory=options.directory, on_disk=options.rev is None
-        )
-        if options.exchange is not None:
-            text, value = one_exchange(named.tape.exchanges, options.exchange)
-            return Answer(text=text, value={"cassette": named.name, **value})
-        return _whole(named, state)
+    named, settings = find_named(
+        find, options.cassette, directory=options.directory, rev=options.rev
+    )
+    if options.exchange is not None:
+        text, value = one_exchange(named.tape.exchanges, options.exchange)
+        return Answer(text=text, value={"cassette": named.name, **value})
+    return _whole(named, settings)
 
 
-def _whole(named: Named, state: State) -> Answer:
+def _whole(named: Named, settings: Settings) -> Answer:
     lines = lines_of(named.tape.exchanges)
-    scrubs = _scrubs(named, state.config.cassettes.scrubs)
+    scrubs = _scrubs(named, settings.cassettes.scrubs)
     drops = _drops(named.tape.exchanges)
     value: dict[str, Json] = {
         "cassette": named.name,
@@ -52,7 +51,8 @@ def _whole(named: Named, state: State) -> Answer:
         "sealed": named.whole,
         "header": named.tape.header.to_json(),
         "measured": mapping(named.tape.record, "measured"),
-        "same_rules": named.tape.header.rules == state.config.cassettes.rules,
+        "unconfigured": settings.lacking,
+        "same_rules": named.tape.header.rules == settings.cassettes.rules,
         "scrubs": [*scrubs],
         "drops": [*drops],
         "exchanges": [line.to_json() for line in lines],
@@ -60,7 +60,9 @@ def _whole(named: Named, state: State) -> Answer:
     text = [*_header(named), "", "scrubbed before requests are matched:"]
     cells = [(_s(s, "rule"), _s(s, "dialect"), _s(s, "hits"), _s(s, "reason")) for s in scrubs]
     text.append(render_rows([("rule", "dialect", "hits", "reason"), *cells]))
-    if named.whole and not value["same_rules"]:
+    if settings.lacking:
+        text.append(f"these are the usual rules: {settings.lacking}")
+    elif named.whole and not value["same_rules"]:
         text.append("recorded under other rules than those of today: a replay scrubs it again")
     if drops:
         text += ["", "left out of requests:"]

@@ -147,8 +147,8 @@ def open_recorder(
     """
     journal = _journal(file)
     header = Header(recorder=RECORDER, places=places, scrubs=scrubbed_by(scrubs))
-    with open_journal(journal, header=header, redactor=redactor) as kept:
-        yield Recorder(file, kept, cleaner, redactor, places=places, scrubs=scrubs)
+    with open_journal(journal, header=header, redactor=redactor) as opened:
+        yield Recorder(file, opened, cleaner, redactor, places=places, scrubs=scrubs)
 
 
 def _target(file: Path) -> Path:

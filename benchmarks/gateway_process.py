@@ -20,6 +20,7 @@ from benchmarks.conversations import MODEL, PLACES
 from evalgate.core.json import JsonObject
 from evalgate.core.redaction import Redactor
 from evalgate.gateway.cassette import CassetteFile, load_cassette, open_replay
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.server import Gateway, Mode, Route, RouteSpec, open_gateway
 from evalgate.gateway.upstream import Upstream
 
@@ -54,10 +55,8 @@ class Driver:
         """Write the cassettes and close all routes."""
         began = time.process_time()
         for name, path in files.items():
-            header: JsonObject = {
-                "task": name.partition("-")[0],
-                "n": int(name.partition("-")[2]) + 1,
-            }
+            task, _, number = name.partition("-")
+            header = Header(task=task, n=int(number) + 1)
             record: JsonObject = {"agent": {"status": "exited", "exit_code": 0}}
             self._routes[name].seal(Path(path), header=header, claim={"files": {}}, record=record)
         self._stack.close()
@@ -71,7 +70,7 @@ class Driver:
 def main() -> None:
     """Do as the lines on stdin say, until there are no more."""
     # What is imported on first use belongs to an idle gateway.
-    with open_replay(CassetteFile(header={}, exchanges=(), claim={}, record={})):
+    with open_replay(CassetteFile(header=Header(), exchanges=(), claim={}, record={})):
         pass
     with open_gateway(redactor=Redactor({})) as gateway, ExitStack() as stack:
         driver = Driver(gateway, stack)

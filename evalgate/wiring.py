@@ -10,11 +10,11 @@ from enum import StrEnum
 from evalgate.agents.table import build_agent
 from evalgate.checks.table import build_checks
 from evalgate.core.harness import Harness
-from evalgate.core.json import Json
 from evalgate.core.redaction import Redactor
 from evalgate.core.task import Task
 from evalgate.core.tripwires import Tripwire
 from evalgate.errors import NotAvailableError
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.keys.own_rules import require_sound
 from evalgate.gateway.providers import Upstreams, open_upstreams, secrets_of
 from evalgate.gateway.server import open_gateway
@@ -44,15 +44,16 @@ class Kind(StrEnum):
 class Setup:
     """What a run is made of: the harness, the tasks, how trials come about and where.
 
-    ``recorded_in`` are the sandboxes that the recordings to be played were made in;
-    ``tripwires`` are looked for in place of the harness's own, by who judges it.
+    ``provenance`` is what the headers of all recordings say alike; ``recorded_in`` are the
+    sandboxes that the recordings to be played were made in; ``tripwires`` are looked for in
+    place of the harness's own, by who judges it.
     """
 
     kind: Kind
     harness: Harness
     tasks: Sequence[Task]
     sandbox: str
-    provenance: Mapping[str, Json] = field(default_factory=dict)
+    provenance: Header = field(default_factory=Header)
     recorded_in: Sequence[str] = ()
     tripwires: Sequence[Tripwire] | None = None
 

@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -53,6 +54,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 Evalgate = Callable[..., subprocess.CompletedProcess[str]]
+Start = Callable[..., "subprocess.Popen[str]"]
 
 
 @pytest.fixture
@@ -74,3 +76,27 @@ def evalgate() -> Evalgate:
         )
 
     return call
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Start the installed command, and return it while it runs; at the end none is left."""
+    with ExitStack() as stack:
+
+        def begin(
+            *arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None
+        ) -> subprocess.Popen[str]:
+            process = subprocess.Popen(
+                [str(SCRIPT), *map(str, arguments)],
+                cwd=cwd,
+                env=clean_environment(env),
+                text=True,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            )
+            stack.enter_context(process)
+            stack.callback(process.kill)
+            return process
+
+        yield begin

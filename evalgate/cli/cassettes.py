@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def cassette_show(options: Globals, /, **asked: Any) -> int:
     from evalgate.commands.cassettes.show import ShowOptions, show_cassette
 
     shown = ShowOptions(directory=options.directory, **asked)
-    return _answer(options, show_cassette(project_of(options), shown))
+    return _answer(options, show_cassette(partial(project_of, options), shown))
 
 
 @cassette.command("diff")
@@ -55,7 +56,7 @@ def cassette_diff(options: Globals, /, **asked: Any) -> int:
     from evalgate.commands.cassettes.diff import DiffOptions, diff_cassettes
 
     compared = DiffOptions(directory=options.directory, **asked)
-    return _answer(options, diff_cassettes(project_of(options), compared))
+    return _answer(options, diff_cassettes(partial(project_of, options), compared))
 
 
 @cassette.command("scan")
@@ -67,7 +68,7 @@ def cassette_scan(options: Globals, /, **asked: Any) -> int:
     from evalgate.commands.cassettes.scan import ScanOptions, scan_cassettes
 
     scanned = ScanOptions(directory=options.directory, **asked)
-    return _answer(options, scan_cassettes(project_of(options), scanned))
+    return _answer(options, scan_cassettes(partial(project_of, options), scanned))
 
 
 @cassette.command("verify")

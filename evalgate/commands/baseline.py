@@ -62,7 +62,8 @@ def _baseline(state: State, run: RunFolder, trials: tuple[Trial, ...]) -> Baseli
     plan = run.info["plan"]
     kinds = {Evidence(plan["evidence"]), *(trial.evidence for trial in trials)}
     if Evidence.TOPPED_UP in kinds:
-        message = f"run {run.id} is a replay that the model of today has topped up"
+        done = "has" if any(trial.topped_up for trial in trials) else "might have"
+        message = f"run {run.id} is a replay that the model of today {done} topped up"
         raise UsageError(message, hint="record the harness: evalgate run --record --again")
     if Evidence.FAULTED in kinds:
         message = f"run {run.id} was made under faults"

@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalgate.commands.budget import budget_of, require_prices
-from evalgate.commands.cassettes.retention import kept_recordings
+from evalgate.commands.cassettes.retention import recordings_aside
 from evalgate.commands.console import Console
+from evalgate.commands.estimate import estimate
 from evalgate.commands.project import State
 from evalgate.commands.recordings import Recordings, find_recordings
-from evalgate.commands.run import estimate
+from evalgate.commands.reproduction import not_reproduced
 from evalgate.commands.trials import (
     Request,
     default_workers,
     make_trials,
-    not_reproduced,
 )
 from evalgate.core.harness import Harness
 from evalgate.core.identity import Conditions
@@ -106,7 +106,7 @@ def _regraded(it: Gathering, recordings: Recordings) -> HeadTrials:
     incomplete = _incomplete(recordings, it.base)
     if incomplete:
         sentence = "This edit is not measured: its recordings are not a complete set."
-        aside = sorted({*kept_recordings(it.state.project, it.harness.fingerprint).values()})
+        aside = sorted({*recordings_aside(it.state.project, it.harness.fingerprint).values()})
         back = [f"others are kept in {ref}: evalgate cassette export --from-ref" for ref in aside]
         return HeadTrials(sample=_empty(it.harness), stale=(sentence, *incomplete, *back))
     jobs = recordings.jobs(it.tasks)

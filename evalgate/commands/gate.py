@@ -11,10 +11,10 @@ from pathlib import Path
 
 from evalgate.commands.ancestry import find_baseline, not_attributable
 from evalgate.commands.console import Console
+from evalgate.commands.estimate import estimate
 from evalgate.commands.evidence import HeadTrials, gather
 from evalgate.commands.fingerprint import changed_parts
-from evalgate.commands.project import Project, State, open_state
-from evalgate.commands.run import estimate, subject_of
+from evalgate.commands.project import Project, State, open_state, subject_of
 from evalgate.commands.story import tell
 from evalgate.commands.tampering import edited_baselines, gate_edits
 from evalgate.core.decision import Decision

@@ -34,6 +34,11 @@ WORKFLOWS = ".github/workflows/**"
 WORKTREE = Subject(kind=SubjectKind.WORKTREE)
 
 
+def subject_of(rev: str | None) -> Subject:
+    """Return the state a command works on: the work tree unless a revision is named."""
+    return WORKTREE if rev is None else Subject.parse(rev)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Project:
     """A git repository and the directory in it (``prefix``) that evalgate is told about."""

@@ -10,10 +10,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalgate.commands.project import State
-from evalgate.commands.recordings import FOLDER, number_of
-from evalgate.commands.shelf import Shelf
+from evalgate.commands.recordings import header_of
+from evalgate.commands.shelf import Shelf, files_below
+from evalgate.commands.shelved import FOLDER
 from evalgate.core.harness import Harness
-from evalgate.core.identity import storage_key
+from evalgate.core.identity import short_of, storage_key
 from evalgate.core.trial import Trial
 from evalgate.errors import NotAvailableError, UsageError, from_os_error
 from evalgate.repo.remotes import public_host
@@ -97,8 +98,9 @@ def open_publication(state: State, harness: Harness, *, retire: bool) -> Iterato
 
 def recorded_before(state: State, fingerprint: str) -> int:
     """Return how often this harness was recorded, by the cassettes on disk."""
-    files = (state.shelf.folder / fingerprint[:12]).glob("*/*.json")
-    return max((number_of(path.read_bytes()) or 0 for path in files), default=0)
+    files = files_below(state.shelf.folder / short_of(fingerprint))
+    headers = (header_of(data) for _, data in files)
+    return max((header.recording for header in headers if header), default=0)
 
 
 def publication_warning(state: State, harness: Harness) -> str:

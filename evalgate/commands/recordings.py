@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalgate.commands.project import State
-from evalgate.core.identity import storage_key
+from evalgate.commands.shelved import FOLDER, shelved
+from evalgate.core.identity import short_of, storage_key
 from evalgate.core.task import Task
 from evalgate.errors import UsageError
 from evalgate.gateway.format.cassette_format import one_recording
-from evalgate.runner.recorded import RecordedTrial, load_recorded
+from evalgate.gateway.format.header import Header
+from evalgate.gateway.format.lines import join_lines
+from evalgate.runner.recorded import RecordedTrial
 from evalgate.runner.run import Job
-
-FOLDER = re.compile(r"[0-9a-f]{12}")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,53 +57,56 @@ def find_recordings(state: State, fingerprint: str) -> Recordings:
 
     UsageError when one is damaged or lies where it does not belong, or when they are a mixture.
     """
-    shelf = state.shelf
-    files = shelf.read(state.view)
-    short = fingerprint[:12]
+    files = shelved(state)
+    short = short_of(fingerprint)
     trials: dict[str, list[RecordedTrial]] = {}
-    for path, file in sorted(files.items()):
-        if path.startswith(f"{short}/") and path.endswith(".json"):
-            name = f"{shelf.name}/{path}"
-            one = load_recorded(file.data, name=name)
+    for file in files:
+        if file.folder == short and file.path.endswith(".json"):
+            one = file.load()
             if one.fingerprint != fingerprint:
-                message = f"{name}: was recorded of another harness"
+                message = f"{file.name}: was recorded of another harness"
                 raise UsageError(message, hint="a recording can not be moved between harnesses")
             if not one.evidence.counts:
-                message = f"{name}: is {one.evidence}, which proves nothing"
+                message = f"{file.name}: is {one.evidence}, which proves nothing"
                 raise UsageError(message, hint="record the harness: evalgate run --record --again")
-            if path != place_of(one):
-                message = f"{name}: is the recording of {one.task} #{one.n}"
+            if file.path != place_of(one):
+                message = f"{file.name}: is the recording of {one.task} #{one.n}"
                 raise UsageError(message, hint="restore the file where it was")
             trials.setdefault(one.task, []).append(one)
-    mixed = mixture(one.recording for many in trials.values() for one in many)
+    mixed = mixture(one.tape.header for many in trials.values() for one in many)
     if mixed:
-        folder = f"{shelf.name}/{short}"
+        folder = f"{state.shelf.name}/{short}"
         raise UsageError(f"{folder} is {mixed}", hint=one_recording(folder))
-    folders = {path.split("/", 1)[0] for path in files if "/" in path}
+    folders = {file.folder for file in files}
     for found in trials.values():
         found.sort(key=lambda one: one.n)
     others = sorted(name for name in folders - {short} if FOLDER.fullmatch(name))
     return Recordings(fingerprint=fingerprint, trials=trials, others=tuple(others))
 
 
-def mixture(numbers: Iterable[int]) -> str:
+def mixture(headers: Iterable[Header]) -> str:
     """Say which recordings of one harness are mixed; nothing when there is one at most.
 
-    Trials of one recording have the same number: half of two recordings proves nothing.
+    Trials of one recording have the same number and the same id, or none of them has one: half
+    of two recordings proves nothing.
     """
-    found = sorted(set(numbers))
-    said = " and ".join(map(str, found))
-    return f"a mixture of the recordings {said} of one harness" if len(found) > 1 else ""
+    found = {(one.recording, one.recording_id) for one in headers}
+    numbers = sorted({number for number, _ in found})
+    if len(numbers) > 1:
+        return f"a mixture of the recordings {' and '.join(map(str, numbers))} of one harness"
+    if len(found) > 1:
+        return f"a mixture of {len(found)} recordings of one harness, each its number {numbers[0]}"
+    return ""
 
 
-def number_of(data: bytes) -> int | None:
-    """Return which recording of its harness a file is of; None when it does not say."""
+def header_of(data: bytes) -> Header | None:
+    """Return the header of a file, whatever else is in it; None when it has none."""
     try:
-        return int(json.loads(data)["header"]["recording"])
+        return Header.from_json(join_lines(json.loads(data)["header"]))
     except (ValueError, KeyError, TypeError):
         return None
 
 
 def place_of(one: RecordedTrial) -> str:
     """Return where a recording lies below the shelf."""
-    return f"{one.fingerprint[:12]}/{storage_key(one.task)}/{one.n}.json"
+    return f"{short_of(one.fingerprint)}/{storage_key(one.task)}/{one.n}.json"

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from evalgate.commands.budget import budget_of, require_prices
 from evalgate.commands.console import Console
 from evalgate.commands.faults import announce_plan, open_plan, report_faults
-from evalgate.commands.project import Project, open_state
+from evalgate.commands.project import Project, open_state, subject_of
 from evalgate.commands.recordings import Recordings, find_recordings
-from evalgate.commands.run import subject_of
+from evalgate.commands.reproduction import not_measured_here, not_reproduced
 from evalgate.commands.stale import replay_stale, require_stale
 from evalgate.commands.trials import (
     Finished,
@@ -18,11 +18,10 @@ from evalgate.commands.trials import (
     Request,
     default_workers,
     make_trials,
-    not_measured_here,
-    not_reproduced,
 )
 from evalgate.core.decision import worst
 from evalgate.core.harness import Harness
+from evalgate.core.identity import short_of
 from evalgate.core.limits import Allowance
 from evalgate.core.task import Task
 from evalgate.core.trial import Evidence
@@ -95,7 +94,7 @@ def replay(project: Project, options: ReplayOptions, console: Console) -> Report
             # What a killed top-up has asked was paid for.
             fresh=options.record_missing is None,
             faults=plan,
-            missing=options.record_missing or 0,
+            top_up=options.record_missing or 0,
             pace=options.pace,
             budget=budget,
         )
@@ -125,13 +124,13 @@ def require_jobs(recordings: Recordings, tasks: Sequence[Task], harness: Harness
 
 def _report(finished: Finished, jobs: Sequence[Job], most: int | None) -> Report:
     diverged = [trial for trial in finished.trials if trial.diverged]
-    topped = [trial for trial in finished.trials if trial.topped_up]
+    topped_up = [trial for trial in finished.trials if trial.topped_up]
     wrong = not_reproduced(jobs, [trial for trial in finished.trials if not trial.topped_up])
     problems = [f"diverged: {t.task} #{t.key.n}: {t.diverged}" for t in diverged]
     problems += [
         f"topped up: {t.task} #{t.key.n}: {t.topped_up} exchange(s) were not recorded; they are "
         f"now, in {cassette_path(finished.run, t.task, t.key.n)}"
-        for t in topped
+        for t in topped_up
     ]
     problems += _bound(finished, most)
     problems += [
@@ -153,9 +152,9 @@ def _report(finished: Finished, jobs: Sequence[Job], most: int | None) -> Report
         *[ExitCode.NOT_MEASURED] * bool(lost),
     ]
     closing = "" if codes else f"reproduced: all {len(finished.trials)} recorded trials"
-    if topped and not codes:
-        rest = len(finished.trials) - len(topped)
-        closing = f"reproduced: {rest} recorded trials; {len(topped)} topped up prove nothing"
+    if topped_up and not codes:
+        rest = len(finished.trials) - len(topped_up)
+        closing = f"reproduced: {rest} recorded trials; {len(topped_up)} topped up prove nothing"
     return Report(
         exit_code=worst(codes), finished=finished, problems=tuple(problems), closing=closing
     )
@@ -197,7 +196,7 @@ def _jobs_of_run(project: Project, name: str, harness: Harness, tasks: Sequence[
         if trial.task not in by_id or not path.exists():
             continue
         if trial.key.fingerprint != harness.fingerprint:
-            message = f"run {folder.id} is of the harness {trial.key.fingerprint[:12]}"
+            message = f"run {folder.id} is of the harness {short_of(trial.key.fingerprint)}"
             hint = f"this state's harness is {harness.short}: name its revision with --rev"
             raise UsageError(message, hint=hint)
         if by_id[trial.task].digest != trial.key.task_digest:

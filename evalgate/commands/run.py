@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
-from statistics import median
 
 from evalgate.commands.budget import budget_of, require_prices
 from evalgate.commands.console import Console
+from evalgate.commands.estimate import estimate
 from evalgate.commands.faults import announce_plan, open_plan, report_live_faults
-from evalgate.commands.project import WORKTREE, Project, State, open_state
+from evalgate.commands.project import Project, State, open_state, subject_of
 from evalgate.commands.publication import (
     Publication,
     open_publication,
@@ -25,14 +25,10 @@ from evalgate.commands.trials import (
     default_workers,
     make_trials,
 )
-from evalgate.core.baseline import pool
 from evalgate.core.faults import FaultPlan
 from evalgate.core.harness import Harness
-from evalgate.core.pricing import cost_usd
 from evalgate.core.task import Task
-from evalgate.core.trajectory import Usage
 from evalgate.errors import ExitCode, UsageError
-from evalgate.repo.treeview import Subject
 from evalgate.runner.run import Job
 from evalgate.tasks.suite import select
 from evalgate.wiring import Kind
@@ -53,11 +49,6 @@ class RunOptions:
     max_usd: float | None = None
     dry_run: bool = False
     faults: str | None = None
-
-
-def subject_of(rev: str | None) -> Subject:
-    """Return the state a command works on: the work tree unless a revision is named."""
-    return WORKTREE if rev is None else Subject.parse(rev)
 
 
 def run(project: Project, options: RunOptions, console: Console) -> Report:
@@ -133,37 +124,6 @@ def _plan(options: RunOptions, console: Console) -> FaultPlan | None:
     plan = open_plan(options.faults)
     announce_plan(plan, console)
     return plan
-
-
-def estimate(state: State, harness: Harness, tasks: Sequence[Task], trials: int) -> str:
-    """Return one line: how many trials, about how many calls, about how much money.
-
-    Calls and money come from the newest committed baseline; without one they are unknown.
-    """
-    newest = sorted(state.baselines(), key=lambda one: one.provenance.date)[-1:]
-    sample = pool(newest)
-    ids = {task.id for task in tasks}
-    rows = [row.signals for row in sample.rows] if sample else []
-    turns = [row.turns for row in rows if row.turns is not None]
-    prices = {model.price for model in harness.config.models.values()}
-    usages = [
-        Usage(
-            input_tokens=row.input_tokens,
-            output_tokens=row.output_tokens,
-            cache_read_tokens=row.cache_read_tokens,
-            cache_write_tokens=row.cache_write_tokens,
-        )
-        for row in rows
-    ]
-    costs = [cost_usd(usage, next(iter(prices))) for usage in usages] if len(prices) == 1 else []
-    known = [cost for cost in costs if cost is not None]
-    calls = f"about {round(median(turns) * trials)} model calls" if turns else "calls unknown"
-    money = "cost unknown"
-    if all(price is not None and not (price.input or price.output) for price in prices):
-        money = "cost $0 (the model runs here)"
-    elif known and len(known) == len(costs):
-        money = f"about ${sum(known) / len(known) * trials:.2f}"
-    return f"estimate: {trials} trials of {len(ids)} tasks, {calls}, {money}"
 
 
 def _check_record(

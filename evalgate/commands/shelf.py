@@ -42,13 +42,17 @@ def files_below(folder: Path, *, hidden: bool = False) -> Iterator[tuple[str, by
     """Yield path below a folder and content of each file, in order; links are none.
 
     ``hidden`` are those with a name, or in a folder, that begins with a dot: what a writer has
-    not finished.
+    not finished. UsageError naming what is neither a file nor a folder: a pipe would be read for
+    ever.
     """
     for path in sorted(folder.rglob("*")):
         within = path.relative_to(folder)
         seen = hidden or not any(part.startswith(".") for part in within.parts)
-        if seen and path.is_file() and not path.is_symlink():
-            yield within.as_posix(), path.read_bytes()
+        if not seen or path.is_symlink() or path.is_dir():
+            continue
+        if not path.is_file():
+            raise UsageError(f"{path} is no file that can be read", hint="remove it")
+        yield within.as_posix(), path.read_bytes()
 
 
 def shelf_of(path: str, *, root: Path, top: Path, source: str) -> Shelf:

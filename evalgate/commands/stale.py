@@ -6,12 +6,12 @@ only. Its requests are answered by what stands at their place in the conversatio
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
-from evalgate.commands.cassettes.finding import Shelved, shelved
 from evalgate.commands.console import Console
 from evalgate.commands.plumbing import plumbing
 from evalgate.commands.project import State
+from evalgate.commands.shelved import Shelved, shelved
 from evalgate.commands.trials import Report
 from evalgate.core.harness import Harness
 from evalgate.core.task import Task
@@ -82,7 +82,8 @@ def _choose(
     for short, many in sets.items():
         first = many[0].load()
         parts = _other_parts(first, harness)
-        (fitting if set(parts) <= allowed else refused).append((_date(first), short, parts))
+        chosen = fitting if set(parts) <= allowed else refused
+        chosen.append((first.tape.header.recorded, short, parts))
     if not fitting:
         _, short, parts = max(refused)
         message = f"the recordings of {short} differ in more: {', '.join(parts)}"
@@ -97,11 +98,6 @@ def _choose(
 
 
 def _other_parts(recorded: RecordedTrial, harness: Harness) -> list[str]:
-    then = recorded.tape.header.get("parts")
-    before = then if isinstance(then, Mapping) else {}
+    before = recorded.tape.header.parts
     names = {*before, *harness.parts}
     return sorted(name for name in names if before.get(name) != harness.parts.get(name))
-
-
-def _date(recorded: RecordedTrial) -> str:
-    return str(recorded.tape.header.get("recorded", ""))

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
+from secrets import token_hex
 
 from evalgate import __version__
 from evalgate.commands.announcement import announce
@@ -24,6 +25,7 @@ from evalgate.core.task import Task, suite_digest
 from evalgate.core.trial import Evidence, Outcome, Trial
 from evalgate.core.tripwires import Tripwire
 from evalgate.errors import ExitCode
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.limits.spending import Spending
 from evalgate.gateway.limits.top_up import TopUp
 from evalgate.gateway.preflight import preflight
@@ -48,7 +50,7 @@ class Request:
     """What is asked for: which tasks, which trials of them, and within what bounds.
 
     ``budget`` is that of what asks a model. Trials under ``faults`` are no evidence.
-    ``missing`` is how much a top-up may ask of the model; ``pace`` how fast a replay's streams
+    ``top_up`` is how much a top-up may ask of the model; ``pace`` how fast a replay's streams
     come, 0 at once; ``tripwires`` are those of who judges, when it is not the harness's project.
     """
 
@@ -62,7 +64,7 @@ class Request:
     faults: FaultPlan | None = None
     fresh: bool = False
     recording: int = 1
-    missing: int = 0
+    top_up: int = 0
     pace: float = 0.0
     tripwires: Sequence[Tripwire] | None = None
 
@@ -136,11 +138,11 @@ def make_trials(
         harness=request.harness,
         tasks=request.tasks,
         sandbox=request.sandbox,
-        provenance={
-            "evalgate": __version__,
-            "recorded": datetime.now(UTC).date().isoformat(),
-            "models": {m.name: m.id for m in request.harness.config.models.values()},
-        },
+        provenance=Header(
+            evalgate=__version__,
+            recorded=datetime.now(UTC).date().isoformat(),
+            models={m.name: m.id for m in request.harness.config.models.values()},
+        ),
         tripwires=request.tripwires,
         recorded_in=sorted(
             {job.recorded.conditions.sandbox for job in request.jobs if job.recorded is not None}
@@ -156,7 +158,7 @@ def make_trials(
         if request.fresh and request.kind.asks_model:
             for run in store.abandon(plan):
                 remove_journals(run)
-        with store.open(plan, fresh=request.fresh, recording=request.recording) as run:
+        with store.open(plan, fresh=request.fresh, noted=_noted(request)) as run:
             under = _under(bench, request, run)
             with console.progress():
                 trials = execute(
@@ -182,10 +184,13 @@ def make_trials(
 def _finished(
     request: Request, bench: Bench, run: RunFolder, trials: tuple[Trial, ...]
 ) -> Finished:
+    evidence = request.evidence
+    if evidence is Evidence.TOPPED_UP and not any(trial.topped_up for trial in trials):
+        evidence = Evidence.REPLAYED
     sample = sample_of(
         trials,
         fingerprint=request.harness.fingerprint,
-        evidence=request.evidence,
+        evidence=evidence,
         recordings=request.recording,
     )
     return Finished(run=run, trials=trials, sample=sample, sandbox=bench.provider.name)
@@ -193,46 +198,33 @@ def _finished(
 
 def _under(bench: Bench, request: Request, run: RunFolder) -> Bench:
     """Return the bench with what trials may use together, and with what they meet."""
-    missing = None
+    top_up = None
     if request.kind is Kind.TOP_UP:
-        missing = TopUp(request.missing)
-        missing.used_before(sum(trial.topped_up for trial in run.trials))
+        top_up = TopUp(request.top_up)
+        top_up.used_before(sum(trial.topped_up for trial in run.trials))
+    info = run.info
     return replace(
         bench,
-        provenance={**bench.provenance, "recording": run.info.get("recording", request.recording)},
+        provenance=replace(
+            bench.provenance,
+            recording=info.get("recording", request.recording),
+            recording_id=info.get("recording_id", ""),
+        ),
         spending=_spending(request, run) if request.kind.asks_model else None,
         faults=request.faults,
-        missing=missing,
+        top_up=top_up,
         pace=request.pace,
     )
 
 
+def _noted(request: Request) -> dict[str, Json]:
+    """Return which recording of its harness a new run makes: its number, and an id of its own."""
+    number: dict[str, Json] = {"recording": request.recording}
+    return {**number, "recording_id": token_hex(8)} if request.kind.asks_model else number
+
+
 def _spending(request: Request, run: RunFolder) -> Spending:
     return spent_before(run, request.budget, request.jobs, request.harness.config)
-
-
-def not_reproduced(jobs: Sequence[Job], trials: Sequence[Trial]) -> list[str]:
-    """Name the trials whose numbers differ from those in their recording."""
-    recorded = {(job.task.id, job.n): job.recorded for job in jobs}
-    found = []
-    for trial in trials:
-        then = recorded.get((trial.task, trial.key.n))
-        if then is None or trial.diverged or not_measured_here(then.measured, trial):
-            continue
-        now = trial.measured()
-        told = "; ".join(
-            f"{key}: {then.measured.get(key)} → {now[key]}"
-            for key in ("outcome", "reason", "checks", "signals")
-            if then.measured.get(key) != now[key]
-        )
-        if told:
-            found.append(f"{trial.task} #{trial.key.n}: {told[:300]}")
-    return found
-
-
-def not_measured_here(then: Mapping[str, Json], trial: Trial) -> bool:
-    """Tell whether a recorded trial only failed to be measured again: that proves nothing."""
-    return trial.outcome is Outcome.ERRORED and then.get("outcome") != Outcome.ERRORED
 
 
 def _make(kind: Kind, bench: Bench, run: RunFolder, job: Job, stop: threading.Event) -> Made:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from evalgate.core.config import Config
 from evalgate.core.files import Tree
+from evalgate.core.identity import short_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,4 +28,4 @@ class Harness:
     @property
     def short(self) -> str:
         """The first twelve hex of the fingerprint, which name its cassettes."""
-        return self.fingerprint[:12]
+        return short_of(self.fingerprint)

@@ -28,7 +28,7 @@ from evalgate.gateway.format.cassette_format import (
 )
 from evalgate.gateway.keys.cleaning import USUAL
 from evalgate.gateway.keys.matching import Keyed
-from evalgate.gateway.keys.rescrubbing import recorded_rules, rescrubbed
+from evalgate.gateway.keys.rescrubbing import rescrubbed
 
 if TYPE_CHECKING:
     from vcr.cassette import Cassette
@@ -132,7 +132,7 @@ def open_replay(cassette: CassetteFile, *, scrubs: Sequence[Scrub] = USUAL) -> I
 
     One that was recorded under other rules of scrubbing is scrubbed again, and keyed anew.
     """
-    exchanges = rescrubbed(cassette.exchanges, recorded_rules(cassette.header), scrubs)
+    exchanges = rescrubbed(cassette.exchanges, cassette.header.rules, scrubs)
     reader = _Reader(exchanges)
     with _vcr(reader).use_cassette(cassette.digest or "tape", record_mode="none") as tape:
         yield ReplayTape(tape, exchanges)

@@ -20,14 +20,14 @@ from evalgate.errors import EvalgateError, UsageError
 from evalgate.gateway.capture import Capture
 from evalgate.gateway.cassette import CassetteFile, ReplayTape, write_recording
 from evalgate.gateway.faults import Faults
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.format.journal import Journal
 from evalgate.gateway.keys.cleaning import Cleaner, Pieces
 from evalgate.gateway.keys.matching import Keyed, Keying
-from evalgate.gateway.keys.rescrubbing import wire_header
+from evalgate.gateway.keys.rescrubbing import scrubbed_by
 from evalgate.gateway.limits.charge import Bill
 from evalgate.gateway.limits.meter import Meter
 from evalgate.gateway.route_spec import RouteSpec
-from evalgate.gateway.streams.moving import recorded_places
 from evalgate.gateway.witness.witness import Refusal, read_reply, witness_of
 
 #: How long requests on their way may take to end once the agent is stopped.
@@ -59,7 +59,7 @@ class Route:
         )
         if tape is not None and not spec.mode.asks_model:
             self._know(tape)
-        self.recorded_places = recorded_places(spec.tape.header) if spec.tape else {}
+        self.recorded_places = spec.tape.header.places if spec.tape else {}
         self.open = True
         #: What a person has to mend before any trial can be measured.
         self.broken: EvalgateError | None = None
@@ -75,7 +75,7 @@ class Route:
         #: Seconds of what was played in a top-up, as they were when it was recorded.
         self.saved = 0.0
         #: How many requests of a top-up the model was asked, since they were not recorded.
-        self.asked_now = 0
+        self.topped_up = 0
         self._counts = spec.mode.asks_model or self.faults.by_turn
 
     @property
@@ -117,7 +117,7 @@ class Route:
             return True
         if self.spec.top_up is not None and not self.spec.top_up.take():
             return False
-        self.asked_now += 1
+        self.topped_up += 1
         return True
 
     def play(self, slot: int, exchange: Exchange, body: bytes, *, began: float, bill: Bill) -> None:
@@ -199,20 +199,20 @@ class Route:
         return witness_of(self._exchanges(), misses=tuple(self._misses), unused=unused)
 
     def seal(
-        self, path: Path, *, header: JsonObject, claim: JsonObject, record: JsonObject
+        self, path: Path, *, header: Header, claim: JsonObject, record: JsonObject
     ) -> CassetteFile:
         """Stop, and write what was seen to a cassette; return it with the file's digest.
 
-        The header gets ``places``, so that a replay elsewhere can move the paths in replies.
+        The header gets what the wire knows: the places, and how requests were scrubbed.
         The journal stays until somebody removes it: the trial is not on disk yet. UsageError
         when the route is a replay, or the file would hold a secret.
         """
         if not self.spec.mode.asks_model:
             raise UsageError("a replay is no recording and can not be sealed")
         self.stop()
-        spec, hits = self.spec, self.keying.cleaner.hits
+        scrubs = scrubbed_by(self.spec.scrubs, self.keying.cleaner.hits)
         whole = CassetteFile(
-            header={**wire_header(spec.places, spec.scrubs, hits), **header},
+            header=replace(header, places=dict(self.spec.places), scrubs=scrubs),
             exchanges=self._exchanges(),
             claim=claim,
             record=record,

@@ -19,9 +19,10 @@ from evalgate.gateway.answering import Answering
 from evalgate.gateway.body import MAX_BODY
 from evalgate.gateway.cassette import open_replay
 from evalgate.gateway.dialects.table import find_dialect
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.format.journal import open_journal
 from evalgate.gateway.keys.cleaning import Pieces
-from evalgate.gateway.keys.rescrubbing import wire_header
+from evalgate.gateway.keys.rescrubbing import scrubbed_by
 from evalgate.gateway.limits.charge import require_known_prices
 from evalgate.gateway.loopback import Loopback
 from evalgate.gateway.route import GRACE_SECONDS, Route
@@ -76,7 +77,7 @@ class Gateway:
             redactor = self._redactor.also(named)
             journal = None
             if spec.journal is not None and spec.mode.asks_model:
-                header = wire_header(spec.places, spec.scrubs, {})
+                header = Header(places=spec.places, scrubs=scrubbed_by(spec.scrubs))
                 opening = open_journal(spec.journal, header=header, redactor=redactor)
                 journal = stack.enter_context(opening)
             route = Route(

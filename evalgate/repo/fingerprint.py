@@ -7,6 +7,7 @@ import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from evalgate.core.identity import short_of
 from evalgate.errors import UsageError
 from evalgate.repo.git import Git
 from evalgate.repo.pathspecs import to_pathspecs
@@ -28,6 +29,11 @@ class Fingerprint:
     parts: Mapping[str, str]
     entries: Mapping[str, tuple[Entry, ...]]
     warnings: tuple[str, ...] = ()
+
+    @property
+    def short(self) -> str:
+        """Its first twelve hex, which name the harness and its recordings."""
+        return short_of(self.digest)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ assume-unchanged, and refuses paths outside a sparse checkout.
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Sequence
 
 from evalgate.errors import UsageError
@@ -23,6 +24,7 @@ def stage_worktree(git: Git, paths: Sequence[str]) -> None:
     """Bring the index of ``git`` in line with the disk where the pathspecs match."""
     untracked = _unveil(git, paths)
     gone, changed = _differences(git, paths)
+    _require_files(git, changed)
     _update(git, ("--force-remove",), gone)
     _update(git, ("--add", "--replace"), changed + untracked)
 
@@ -69,6 +71,15 @@ def _differences(git: Git, paths: Sequence[str]) -> tuple[list[bytes], list[byte
         raise _unmerged(unmerged)
     gone = [path for state, path in states if state == b"D"]
     return gone, [path for state, path in states if state != b"D"]
+
+
+def _require_files(git: Git, paths: Sequence[bytes]) -> None:
+    """Refuse what git takes for a changed file and can not read; it lists no new ones of these."""
+    for path in paths:
+        mode = os.lstat(os.path.join(os.fsencode(git.top), path)).st_mode  # noqa: PTH118 - bytes
+        if not (stat.S_ISREG(mode) or stat.S_ISLNK(mode) or stat.S_ISDIR(mode)):
+            message = f"{os.fsdecode(path)} is no file that can be read"
+            raise UsageError(message, hint="restore the file from git")
 
 
 def _update(git: Git, options: Sequence[str], paths: Sequence[bytes]) -> None:

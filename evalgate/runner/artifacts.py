@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from evalgate.core.identity import storage_key
+from evalgate.core.identity import short_of, storage_key
 from evalgate.core.redaction import Redactor
 from evalgate.core.trial import Trial
 from evalgate.runner.work import Work
@@ -56,7 +56,7 @@ def _origin(trial: Trial, work: Work) -> Origin:
     return Origin(
         session=f"{trial.task}#{trial.key.n}",
         agent=trial.conditions.agent or "agent",
-        version=trial.key.fingerprint[:12],
+        version=short_of(trial.key.fingerprint),
         model=models[0] if models else None,
         usage=work.witness.usage,
         cost_usd=trial.signals.cost_usd,

@@ -8,10 +8,10 @@ from dataclasses import dataclass, field, replace
 from evalgate.core.faults import FaultPlan
 from evalgate.core.files import File
 from evalgate.core.harness import Harness
-from evalgate.core.json import Json
 from evalgate.core.redaction import Redactor
 from evalgate.core.task import CheckSpec, Task
 from evalgate.core.tripwires import Tripwire
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.limits.spending import Spending
 from evalgate.gateway.limits.top_up import TopUp
 from evalgate.gateway.providers import Upstreams
@@ -26,8 +26,9 @@ class Bench:
     """Everything trials of one harness share; built once and passed down.
 
     ``fits`` are the tasks as they are laid out, each with its provider, where that differs.
+    ``provenance`` is what the headers of all recordings say alike.
     ``upstreams`` is empty in a replay or regrade: there is no provider and no key. ``spending``
-    is what live trials use together; under ``faults`` no trial is evidence. ``missing`` bounds
+    is what live trials use together; under ``faults`` no trial is evidence. ``top_up`` bounds
     what a replay may ask of the model, None lets it ask nothing; ``pace`` is how fast recorded
     streams come, 0 at once; ``tripwires`` are looked for in what the agent does.
     """
@@ -40,12 +41,12 @@ class Bench:
     gateway: Gateway | None
     checks: Mapping[str, tuple[tuple[CheckSpec, Check], ...]]
     fits: Mapping[str, Fit] = field(default_factory=dict)
-    provenance: Mapping[str, Json] = field(default_factory=dict)
+    provenance: Header = field(default_factory=Header)
     repositories: dict[str, dict[str, File]] = field(default_factory=dict)
     controls: Controls = field(default_factory=Controls)
     spending: Spending | None = None
     faults: FaultPlan | None = None
-    missing: TopUp | None = None
+    top_up: TopUp | None = None
     pace: float = 0.0
     tripwires: tuple[Tripwire, ...] = ()
 

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from evalgate.core.exchange import Miss
 from evalgate.core.harness import Harness
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.misses.cause import blame
 
 
-def explained(miss: Miss, *, header: Mapping[str, Any], harness: Harness) -> Miss:
+def explained(miss: Miss, *, header: Header, harness: Harness) -> Miss:
     """Return the miss with what the harness has to do with it; ``header`` is the recording's."""
-    then = {str(name): str(digest) for name, digest in dict(header.get("parts", {})).items()}
-    return blame(miss, then=then, now=harness.parts, sources=sources_of(harness))
+    return blame(miss, then=header.parts, now=harness.parts, sources=sources_of(harness))
 
 
 def sources_of(harness: Harness) -> dict[str, tuple[bytes, ...]]:

@@ -11,9 +11,10 @@ from pathlib import Path
 from evalgate.core.exchange import Exchange
 from evalgate.core.scrubs import Scrub
 from evalgate.gateway.cassette import CassetteFile
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.format.journal import load_journal
-from evalgate.gateway.keys.rescrubbing import recorded_rules, rescrubbed
-from evalgate.gateway.streams.moving import moved_body, recorded_places
+from evalgate.gateway.keys.rescrubbing import rescrubbed
+from evalgate.gateway.streams.moving import moved_body
 from evalgate.gateway.witness.witness import answered
 from evalgate.runner.artifacts import cassette_path
 from evalgate.store.runs import RunFolder
@@ -23,7 +24,7 @@ _OLD, _NEW = ".journal", ".journal-new"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kept:
+class TakenUp:
     """The journal a trial writes, and what an earlier attempt at it had recorded, if anything.
 
     ``old`` holds that; it stays until the trial is on disk: the new attempt may be killed as
@@ -41,7 +42,7 @@ class Kept:
             path.unlink(missing_ok=True)
 
 
-def take_up(run: RunFolder, task: str, n: int) -> Kept:
+def take_up(run: RunFolder, task: str, n: int) -> TakenUp:
     """Return where a trial's journal goes, and what can be played of earlier ones.
 
     Of two earlier attempts the one that got further is kept. UsageError naming a journal that
@@ -55,9 +56,9 @@ def take_up(run: RunFolder, task: str, n: int) -> Kept:
         first, second = second, first
     if not first.exchanges:
         old.unlink(missing_ok=True)
-        return Kept(journal=journal, old=old)
+        return TakenUp(journal=journal, old=old)
     dropped = tuple(_beyond(first.exchanges, second.exchanges))
-    return Kept(journal=journal, old=old, tape=first, dropped=dropped)
+    return TakenUp(journal=journal, old=old, tape=first, dropped=dropped)
 
 
 def paid_for(
@@ -82,29 +83,31 @@ def remove_journals(run: RunFolder) -> None:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Topped:
+class ToppedUp:
     """A recording with what an earlier attempt had asked beyond it: the last ``asked`` ones."""
 
     tape: CassetteFile
     asked: int
 
 
-def topped(recorded: CassetteFile, kept: CassetteFile | None, scrubs: tuple[Scrub, ...]) -> Topped:
+def top_up(
+    recorded: CassetteFile, earlier: CassetteFile | None, scrubs: tuple[Scrub, ...]
+) -> ToppedUp:
     """Add what a killed top-up of a recording had asked to it.
 
     Its journal holds what it had played as well, in the places that it had.
     """
-    if kept is None:
-        return Topped(tape=recorded, asked=0)
-    old, new = recorded_places(recorded.header), recorded_places(kept.header)
+    if earlier is None:
+        return ToppedUp(tape=recorded, asked=0)
+    old, new = recorded.header.places, earlier.header.places
     known = _known(recorded, scrubs)
-    asked = _beyond(known, kept.exchanges)
+    asked = _beyond(known, earlier.exchanges)
     moved = (replace(one, body=moved_body(one.body, old, new)) for one in known)
-    return Topped(tape=replace(kept, exchanges=(*moved, *asked)), asked=len(asked))
+    return ToppedUp(tape=replace(earlier, exchanges=(*moved, *asked)), asked=len(asked))
 
 
 def _known(recorded: CassetteFile, scrubs: tuple[Scrub, ...]) -> list[Exchange]:
-    return rescrubbed(recorded.exchanges, recorded_rules(recorded.header), scrubs)
+    return rescrubbed(recorded.exchanges, recorded.header.rules, scrubs)
 
 
 def _beyond(known: Iterable[Exchange], journal: Iterable[Exchange]) -> list[Exchange]:
@@ -120,7 +123,7 @@ def _beyond(known: Iterable[Exchange], journal: Iterable[Exchange]) -> list[Exch
 
 def _usable(path: Path) -> CassetteFile:
     """Return what was answered whole and well: an error would only be met again."""
-    read = CassetteFile(header={}, exchanges=(), claim={}, record={})
+    read = CassetteFile(header=Header(), exchanges=(), claim={}, record={})
     with suppress(FileNotFoundError):
         # A kill right after the file was made leaves nothing in it.
         data = path.read_bytes()

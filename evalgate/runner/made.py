@@ -14,10 +14,10 @@ def _nothing() -> None:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Made:
-    """A trial; ``kept`` is called when its line is on disk, and never before.
+    """A trial; ``settle`` is called when its line is on disk, and never before.
 
     Only then its journals may go, and what it used is found in it.
     """
 
     trial: Trial
-    kept: Callable[[], None] = _nothing
+    settle: Callable[[], None] = _nothing

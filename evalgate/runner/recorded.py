@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from evalgate.core.claim import Claim
 from evalgate.core.identity import Conditions
@@ -12,7 +12,13 @@ from evalgate.core.json import Json
 from evalgate.core.trial import Evidence
 from evalgate.errors import UsageError
 from evalgate.gateway.cassette import CassetteFile, load_cassette
+from evalgate.gateway.format.header import Header
 from evalgate.protocols import StageStatus
+
+#: What the header of a trial's recording has to say, beside its conditions.
+_NEEDED: Final = ("task", "task_digest", "fingerprint", "n", "recording")
+
+_MENDING: Final = "restore it from git, or record it again"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,21 +50,21 @@ class RecordedTrial:
 def load_recorded(data: bytes, *, name: str) -> RecordedTrial:
     """Read a cassette file; UsageError names it when it is damaged or lacks something."""
     tape = load_cassette(data, name=name)
-    header: Mapping[str, Any] = tape.header
+    header, conditions = tape.header, _conditions_of(tape.header, name)
     record: Mapping[str, Any] = tape.record
     try:
         agent: Mapping[str, Any] = record["agent"]
         code = agent["exit_code"]
         return RecordedTrial(
             tape=tape,
-            task=str(header["task"]),
-            task_digest=str(header["task_digest"]),
-            fingerprint=str(header["fingerprint"]),
-            n=int(header["n"]),
+            task=header.task,
+            task_digest=header.task_digest,
+            fingerprint=header.fingerprint,
+            n=header.n,
             # Recordings from before this was written down were of live trials.
-            evidence=Evidence(header.get("evidence", Evidence.MEASURED)),
-            recording=int(header["recording"]),
-            conditions=Conditions.from_json(header["conditions"]),
+            evidence=header.evidence or Evidence.MEASURED,
+            recording=header.recording,
+            conditions=conditions,
             status=StageStatus(agent["status"]),
             exit_code=None if code is None else int(code),
             seconds=float(agent["seconds"]),
@@ -70,4 +76,14 @@ def load_recorded(data: bytes, *, name: str) -> RecordedTrial:
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         message = f"{name}: this is no recorded trial: {error!r}"
-        raise UsageError(message, hint="restore it from git, or record it again") from error
+        raise UsageError(message, hint=_MENDING) from error
+
+
+def _conditions_of(header: Header, name: str) -> Conditions:
+    """Return the conditions of a trial; UsageError when the header is of none."""
+    lacking = [needed for needed in _NEEDED if not getattr(header, needed)]
+    if lacking or header.conditions is None:
+        first = (*lacking, "conditions")[0]
+        message = f"{name}: this is no recorded trial: its header does not say {first!r}"
+        raise UsageError(message, hint=_MENDING)
+    return header.conditions

@@ -91,7 +91,7 @@ def execute(
         with lock:
             run.append(trial)
             have[trial.task, trial.key.n] = trial
-            made.kept()
+            made.settle()
             listener.finished(trial)
         return trial
 

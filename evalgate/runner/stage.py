@@ -67,7 +67,7 @@ def agent_stage(
             upstreams=bench.upstreams.for_task(task.id) if traffic.mode.asks_model else {},
             tape=traffic.tape,
             journal=traffic.journal,
-            top_up=bench.missing,
+            top_up=bench.top_up,
             pace=bench.pace,
             places={**labelled, CANARY_LABEL: canary},
             allowed=task.limits.allowance,

@@ -10,12 +10,12 @@ from dataclasses import replace
 from evalgate.core.claim import diff_lines, render_patch
 from evalgate.core.exchange import Exchange
 from evalgate.core.identity import Conditions, TrialKey
-from evalgate.core.json import Json
 from evalgate.core.pricing import Price
 from evalgate.core.task import Task
-from evalgate.core.trial import CheckResult, Evidence, Outcome, Signals, Trial
+from evalgate.core.trial import CheckResult, Evidence, Signals, Trial
 from evalgate.core.tripwires import canary_tripwire, find_hits
 from evalgate.gateway.cassette import CassetteFile
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.limits.charge import cost_of, spent_on
 from evalgate.gateway.server import Mode, Route
 from evalgate.gateway.witness.witness import witness_of
@@ -25,11 +25,11 @@ from evalgate.runner.bench import Bench
 from evalgate.runner.canary import CANARY_LABEL
 from evalgate.runner.causes import explained
 from evalgate.runner.grade import grade, overall
-from evalgate.runner.journals import Kept, Topped, take_up, topped
+from evalgate.runner.journals import TakenUp, ToppedUp, take_up, top_up
 from evalgate.runner.made import Made
 from evalgate.runner.recorded import RecordedTrial
 from evalgate.runner.stage import Traffic, agent_stage
-from evalgate.runner.work import Work, trouble
+from evalgate.runner.work import Work, ungraded
 from evalgate.store.runs import RunFolder
 
 _SERIES = "main"
@@ -42,10 +42,10 @@ def live_trial(bench: Bench, task: Task, n: int, run: RunFolder, stop: threading
     nothing is sealed: nobody shall play a recording of what was broken on purpose.
     """
     evidence = Evidence.FAULTED if bench.faults else Evidence.MEASURED
-    kept = take_up(run, task.id, n)
-    _drop(bench, kept.dropped)
-    mode = Mode.LIVE if kept.tape is None else Mode.TOP_UP
-    traffic = Traffic(mode=mode, tape=kept.tape, journal=kept.journal)
+    earlier = take_up(run, task.id, n)
+    _drop(bench, earlier.dropped)
+    mode = Mode.LIVE if earlier.tape is None else Mode.TOP_UP
+    traffic = Traffic(mode=mode, tape=earlier.tape, journal=earlier.journal)
     with ExitStack() as stack:
         route, work = agent_stage(bench, task, traffic, stack, stop)
         trial, log = _conclude(bench, task, n, work, evidence, stop)
@@ -53,7 +53,7 @@ def live_trial(bench: Bench, task: Task, n: int, run: RunFolder, stop: threading
             trial = _sealed(bench, task, run, route=route, work=work, trial=trial)
     trial = replace(trial, artifacts=artifact_folder(task.id, n))
     write_artifacts(run, trial, work, log, bench.redactor)
-    return _made(bench, trial, route, kept, first=0)
+    return _made(bench, trial, route, earlier, first=0)
 
 
 def replayed_trial(
@@ -65,22 +65,22 @@ def replayed_trial(
     own in the run folder, and proves nothing. What a killed run had asked is played first. Under
     faults nothing is sealed.
     """
-    mode, kept, played = Mode.REPLAY, None, Topped(tape=recorded.tape, asked=0)
-    if bench.missing is not None:
-        mode, kept = Mode.TOP_UP, take_up(run, task.id, recorded.n)
-        _drop(bench, kept.dropped)
-        played = topped(recorded.tape, kept.tape, bench.harness.config.cassettes.scrubs)
-        bench.missing.used_before(played.asked)
-    traffic = Traffic(mode=mode, tape=played.tape, journal=kept.journal if kept else None)
+    mode, earlier, played = Mode.REPLAY, None, ToppedUp(tape=recorded.tape, asked=0)
+    if bench.top_up is not None:
+        mode, earlier = Mode.TOP_UP, take_up(run, task.id, recorded.n)
+        _drop(bench, earlier.dropped)
+        played = top_up(recorded.tape, earlier.tape, bench.harness.config.cassettes.scrubs)
+        bench.top_up.used_before(played.asked)
+    traffic = Traffic(mode=mode, tape=played.tape, journal=earlier.journal if earlier else None)
     with ExitStack() as stack:
         route, work = agent_stage(bench, task, traffic, stack, stop)
-        asked = played.asked + route.asked_now
-        timed = _as_timed(bench, recorded, work, asked_now=asked)
-        evidence = Evidence.TOPPED_UP if asked else Evidence.REPLAYED
+        topped_up = played.asked + route.topped_up
+        timed = _as_timed(bench, recorded, work, topped_up=topped_up)
+        evidence = Evidence.TOPPED_UP if topped_up else Evidence.REPLAYED
         evidence = Evidence.FAULTED if bench.faults else evidence
         trial, log = _conclude(bench, task, recorded.n, timed, evidence, stop)
-        trial = replace(_as_recorded(trial, recorded), topped_up=asked)
-        if asked and bench.faults is None:
+        trial = replace(_as_recorded(trial, recorded), topped_up=topped_up)
+        if topped_up and bench.faults is None:
             trial = _sealed(bench, task, run, route=route, work=timed, trial=trial)
     missed = timed.witness.misses
     trial = replace(
@@ -90,10 +90,10 @@ def replayed_trial(
         diverged=missed[0].sentence if missed else "",
     )
     write_artifacts(run, trial, timed, log, bench.redactor)
-    return _made(bench, trial, route, kept, first=len(played.tape.exchanges) - played.asked)
+    return _made(bench, trial, route, earlier, first=len(played.tape.exchanges) - played.asked)
 
 
-def _made(bench: Bench, trial: Trial, route: Route, kept: Kept | None, *, first: int) -> Made:
+def _made(bench: Bench, trial: Trial, route: Route, earlier: TakenUp | None, *, first: int) -> Made:
     """Return the trial with what is left to do once it is on disk: before, it can be lost.
 
     From its place ``first`` on the tape holds what earlier attempts had asked; what this one did
@@ -101,12 +101,12 @@ def _made(bench: Bench, trial: Trial, route: Route, kept: Kept | None, *, first:
     """
 
     def on_disk() -> None:
-        route.meter.keep()
-        if kept is not None:
+        route.meter.settle()
+        if earlier is not None:
             _drop(bench, route.tape.left(first) if route.tape else ())
-            kept.remove()
+            earlier.remove()
 
-    return Made(trial=trial, kept=on_disk)
+    return Made(trial=trial, settle=on_disk)
 
 
 def _drop(bench: Bench, exchanges: Iterable[Exchange]) -> None:
@@ -130,13 +130,13 @@ def _sealed(
     return replace(trial, cassette=sealed.digest)
 
 
-def _as_timed(bench: Bench, recorded: RecordedTrial, work: Work, *, asked_now: int) -> Work:
+def _as_timed(bench: Bench, recorded: RecordedTrial, work: Work, *, topped_up: int) -> Work:
     """Return the work of a replay: its time is the recorded one, its misses are explained."""
     header, harness = recorded.tape.header, bench.harness
     missed = tuple(explained(m, header=header, harness=harness) for m in work.witness.misses)
     return replace(
         work,
-        seconds=work.seconds if asked_now else recorded.seconds,
+        seconds=work.seconds if topped_up else recorded.seconds,
         # A secret was taken out of the recording: nobody has the claim that would be graded.
         secret=work.secret or recorded.secret,
         witness=replace(work.witness, misses=missed),
@@ -190,10 +190,10 @@ def plumbing_trial(
 def _conclude(
     bench: Bench, task: Task, n: int, work: Work, evidence: Evidence, stop: threading.Event
 ) -> tuple[Trial, str]:
-    limit = trouble(work, seconds=task.limits.agent_seconds)
+    ended = ungraded(work, seconds=task.limits.agent_seconds)
     checks: tuple[CheckResult, ...] = ()
     log = ""
-    if limit is None:
+    if ended is None:
         graded = grade(
             bench.provider_of(task),
             task,
@@ -209,8 +209,7 @@ def _conclude(
         log = bench.redactor.text(graded.log)
         outcome, reason = overall(checks)
     else:
-        outcome = Outcome.FAILED if limit[0] else Outcome.ERRORED
-        reason = bench.redactor.text(limit[1])
+        outcome, reason = ended.outcome, bench.redactor.text(ended.reason)
     trial = Trial(
         task=task.id,
         key=TrialKey(
@@ -256,15 +255,15 @@ def _signals(bench: Bench, task: Task, work: Work) -> Signals:
     )
 
 
-def _header(bench: Bench, task: Task, trial: Trial) -> dict[str, Json]:
-    return {
-        "fingerprint": bench.harness.fingerprint,
-        "parts": dict(bench.harness.parts),
-        "task": task.id,
-        "task_digest": task.digest,
-        "series": _SERIES,
-        "n": trial.key.n,
-        "evidence": str(trial.evidence),
-        "conditions": trial.conditions.to_json(),
-        **bench.provenance,
-    }
+def _header(bench: Bench, task: Task, trial: Trial) -> Header:
+    return replace(
+        bench.provenance,
+        fingerprint=bench.harness.fingerprint,
+        parts=dict(bench.harness.parts),
+        task=task.id,
+        task_digest=task.digest,
+        series=_SERIES,
+        n=trial.key.n,
+        evidence=trial.evidence,
+        conditions=trial.conditions,
+    )

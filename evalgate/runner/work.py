@@ -10,6 +10,7 @@ from evalgate.core.exchange import Witness
 from evalgate.core.json import Json
 from evalgate.core.redaction import Redactor
 from evalgate.core.sandboxcall import SandboxCall
+from evalgate.core.trial import Outcome
 from evalgate.core.tripwires import Hit
 from evalgate.protocols import StageStatus
 
@@ -65,8 +66,16 @@ def words_of_engine(said: str, redactor: Redactor) -> str:
     return redactor.text(said)[-_LONGEST_WORDS:]
 
 
-def trouble(work: Work, *, seconds: float) -> tuple[bool, str] | None:
-    """Say why a trial needs no grading: (whether it was measured, the reason), or None.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ungraded:
+    """The outcome of a trial that needs no grading, and why."""
+
+    outcome: Outcome
+    reason: str
+
+
+def ungraded(work: Work, *, seconds: float) -> Ungraded | None:
+    """Say why a trial needs no grading; None when it does. ``seconds`` is the agent's limit.
 
     A time-out or a limit is the agent's doing and counts as failed; whatever kept the
     agent from being measured is errored, also when waiting for it took all the time. An exit
@@ -74,21 +83,29 @@ def trouble(work: Work, *, seconds: float) -> tuple[bool, str] | None:
     succeeding.
     """
     if work.witness.misses:
-        return False, f"diverged: {work.witness.misses[0].sentence}"
+        return _errored(f"diverged: {work.witness.misses[0].sentence}")
     if work.status is StageStatus.TOO_LARGE:
-        return True, f"the agent left more files than are taken back: {work.detail}"
+        return _failed(f"the agent left more files than are taken back: {work.detail}")
     if work.status is StageStatus.MEMORY:
-        return True, "the agent used up its memory"
+        return _failed("the agent used up its memory")
     if work.status not in {StageStatus.EXITED, StageStatus.TIMEOUT}:
-        return False, f"the agent stage ended with {work.status}: {work.detail}".rstrip(": ")
+        return _errored(f"the agent stage ended with {work.status}: {work.detail}".rstrip(": "))
     if work.witness.provider_error:
-        return False, f"the model could not be asked: {work.witness.provider_error}"
+        return _errored(f"the model could not be asked: {work.witness.provider_error}")
     if work.status is StageStatus.TIMEOUT:
-        return True, f"the agent reached its time limit of {seconds:g} s"
+        return _failed(f"the agent reached its time limit of {seconds:g} s")
     if work.witness.limit:
-        return True, work.witness.limit
+        return _failed(work.witness.limit)
     unfit = _unfit(work)
-    return None if unfit is None else (False, unfit)
+    return None if unfit is None else _errored(unfit)
+
+
+def _failed(reason: str) -> Ungraded:
+    return Ungraded(outcome=Outcome.FAILED, reason=reason)
+
+
+def _errored(reason: str) -> Ungraded:
+    return Ungraded(outcome=Outcome.ERRORED, reason=reason)
 
 
 def _unfit(work: Work) -> str | None:

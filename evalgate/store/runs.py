@@ -140,11 +140,13 @@ class RunStore:
         return matches[0]
 
     @contextlib.contextmanager
-    def open(self, plan: JsonObject, *, fresh: bool, recording: int = 1) -> Iterator[RunFolder]:
+    def open(
+        self, plan: JsonObject, *, fresh: bool, noted: JsonObject | None = None
+    ) -> Iterator[RunFolder]:
         """Open the unfinished run of this very plan, or a new one; hold its lock.
 
-        ``recording`` is noted in a new run: which recording of its harness it makes stays the
-        same when it goes on. A run that another process holds is left alone.
+        ``noted`` goes into ``run.json`` of a new run, and stays as it is when it goes on: such as
+        which recording of its harness it makes. A run that another process holds is left alone.
         """
         plan_digest = digest(plan, domain=_DOMAIN)
         self.prepare()
@@ -157,8 +159,8 @@ class RunStore:
                         return
             run = self._create(str(plan["kind"]), str(plan["fingerprint"]))
             _lock(run.path, stack)
-            begun: JsonObject = {"plan": plan, "plan_digest": plan_digest, "recording": recording}
-            run.write_info({**begun, "finished": False})
+            begun: JsonObject = {"plan": plan, "plan_digest": plan_digest, "finished": False}
+            run.write_info({**begun, **(noted or {})})
             yield run
 
     def abandon(self, plan: JsonObject) -> tuple[RunFolder, ...]:

@@ -25,6 +25,7 @@ import pytest
 from evalgate.core.exchange import Ending, Witness
 from evalgate.core.redaction import Redactor
 from evalgate.gateway.cassette import CassetteFile, load_cassette
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.server import Gateway, Mode, RouteSpec, open_gateway
 from evalgate.gateway.upstream import Upstream
 
@@ -179,7 +180,7 @@ class Rig:
         spec = RouteSpec(mode=Mode.LIVE, upstreams=upstreams, places=ground.places)
         with self.gateway.open_route(spec) as route:
             out, err = drive(client, replace(ground, base=route.base_url))
-            route.seal(file, header={"task": "calc"}, claim={"files": {}}, record={})
+            route.seal(file, header=Header(task="calc"), claim={"files": {}}, record={})
             witness = route.witness()
         files = contents(ground.repo)
         shutil.rmtree(root)  # whatever leads back there would be found out

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import base64
 import json
+import os
 import re
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 import evalgate.vcr as evalgate_vcr
 from evalgate.core.redaction import Redactor
-from evalgate.gateway.cassette import load_cassette
+from evalgate.gateway.cassette import dump_cassette, load_cassette
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.format.journal import open_journal
 
 KEY = "k3y-of-the-test-0123456789abcdef"
@@ -130,6 +133,9 @@ def test_recordings_may_lie_outside_the_repository(repo, scripted, evalgate, tmp
     assert "no commit holds them" in done.stdout
     value = ask(evalgate, repo.path, "list")
     assert value["place"] == str(place)
+    refused = tell(evalgate, repo.path, "prune", code=2)
+    assert f"are in no commit, as {place}/" in refused
+    assert f": {place} lies outside the repository\nhint: put them aside: --to" in refused
     assert ask(evalgate, repo.path, "scan")["files"] == 14
 
 
@@ -275,13 +281,76 @@ def test_the_journal_of_a_broken_recording_is_shown(recorded, evalgate, tmp_path
     """What a killed process left behind can be looked into, and is called what it is."""
     tape = load_cassette(cassettes(recorded)[0].read_bytes(), name="x")
     path = tmp_path / "journal.jsonl"
-    header = {"task": "double", "n": 1}
+    header = Header(task="double", n=1)
     with open_journal(path, header=header, redactor=Redactor({})) as journal:
         journal.append(0, tape.exchanges[0])
     value = ask(evalgate, recorded.path, "show", path)
     assert not value["sealed"]
     assert value["exchanges"][0]["status"] == 200
     assert "the journal of task double #1" in tell(evalgate, recorded.path, "show", path)
+
+
+def test_what_is_no_file_among_recordings_is_named(recorded, scripted, evalgate, tmp_path):
+    """A pipe in place of a recording is an error of ours, and is not waited for."""
+    place = cassettes(recorded)[0]
+    place.unlink()
+    os.mkfifo(place)
+    name = place.relative_to(recorded.path)
+    for words in (("list",), ("verify",), ("show", "double:1"), ("prune", "--to", tmp_path / "x")):
+        said = tell(evalgate, recorded.path, *words, code=2)
+        assert f"error: {name} is no file that can be read\nhint: " in said
+    for words in (("scan",), ("scan", "cassettes")):
+        assert f"{name} is no file that can be read" in tell(
+            evalgate, recorded.path, *words, code=2
+        )
+    assert "neither a file nor a folder" in tell(evalgate, recorded.path, "scan", name, code=2)
+
+
+def test_a_pipe_that_git_does_not_see_is_named(repo, scripted, evalgate, tmp_path):
+    """In the folder of this harness, and in a folder outside of the repository."""
+    short = json.loads(evalgate("--json", "fingerprint", cwd=repo.path).stdout)["fingerprint"][:12]
+    for folder in (repo.path / "cassettes", tmp_path / "outside"):
+        (folder / short / "double").mkdir(parents=True)
+        os.mkfifo(folder / short / "double" / "1.json")
+    done = evalgate("run", "--record", cwd=repo.path, env={"SCRIPTED_URL": scripted.url})
+    assert done.returncode == 2, done.stderr
+    assert "double/1.json is no file that can be read\nhint: " in done.stderr
+    configure(repo, f'\n[cassettes]\npath = "{tmp_path / "outside"}"\n')
+    said = tell(evalgate, repo.path, "verify", code=2)
+    assert "double/1.json is no file that can be read\nhint: " in said
+
+
+BROKEN = {
+    "no repository": (None, "not a git repository"),
+    "no configuration": ("", "no evalgate configuration"),
+    "a broken configuration": ("trials = [", "evalgate.toml"),
+}
+
+
+@pytest.mark.parametrize(("text", "why"), BROKEN.values(), ids=BROKEN)
+def test_a_file_that_is_named_needs_no_project(recorded, evalgate, tmp_path, text, why):
+    """It is shown, compared and scanned by the usual rules, and the answer says why by these."""
+    place = tmp_path / "elsewhere"
+    place.mkdir()
+    for name, path in zip("ab", cassettes(recorded), strict=False):
+        shutil.copy(path, place / f"{name}.json")
+    if text is not None:
+        recorded.git("init", "-q", cwd=place)
+    if text:
+        (place / "evalgate.toml").write_text(text)
+    shown = ask(evalgate, place, "show", "a.json")
+    assert shown["header"]["task"] == "double"
+    assert why in shown["unconfigured"]
+    assert why in tell(evalgate, place, "show", "a.json")
+    assert tell(evalgate, place, "show", "a.json", "--exchange", "0")
+    compared = ask(evalgate, place, "diff", "a.json", "b.json")
+    assert compared["exchanges"]["equal"] == 1
+    assert why in tell(evalgate, place, "diff", "a.json", "b.json")
+    (place / "b.json").write_text(f"sk-ant-api03-{'Ab1' * 20}")
+    scanned = ask(evalgate, place, "scan", "a.json", "b.json", code=6)
+    assert (scanned["files"], len(scanned["leaks"])) == (2, 1)
+    assert why in tell(evalgate, place, "scan", ".", code=6)
+    assert "error: " in tell(evalgate, place, "show", "a.json", "--rev", "HEAD", code=2)
 
 
 def test_two_cassettes_are_compared(recorded, scripted, evalgate):
@@ -305,7 +374,7 @@ def test_two_cassettes_are_compared(recorded, scripted, evalgate):
 def test_nothing_of_what_is_recorded_holds_a_secret(recorded, evalgate):
     """Clean is exit 0, also in a revision; recordings, baseline and ledger are looked through."""
     value = ask(evalgate, recorded.path, "scan", env={"OTHER_API_KEY": KEY})
-    assert value == {"files": 8, "leaks": [], "unreadable": []}
+    assert value == {"files": 8, "leaks": [], "unreadable": [], "unconfigured": ""}
     assert ask(evalgate, recorded.path, "scan", "--rev", "HEAD")["files"] == 8
 
 
@@ -498,8 +567,27 @@ def test_a_mixture_of_two_recordings_is_refused_by_name(recorded, scripted, eval
     assert "12 good, 0 wrong" in tell(evalgate, recorded.path, "verify")
 
 
+def test_first_recordings_of_two_branches_are_a_mixture(recorded, scripted, evalgate):
+    """Both are number 1: the id tells them apart. Sets from before there was one stay good."""
+    (folder,) = (recorded.path / "cassettes").iterdir()
+    shutil.rmtree(folder)
+    record(recorded, scripted, evalgate)
+    recorded.git("checkout", "HEAD", "--", str(next(folder.rglob("1.json"))))
+    said = f"cassettes/{folder.name} is a mixture of 2 recordings of one harness, each its number 1"
+    assert f"wrong: {said}; " in tell(evalgate, recorded.path, "verify", code=6)
+    done = evalgate("regrade", cwd=recorded.path)
+    assert done.returncode == 2, done.stdout
+    assert f"error: {said}\nhint: " in done.stderr
+    for path in cassettes(recorded):
+        tape = load_cassette(path.read_bytes(), name="x")
+        old = replace(tape, header=replace(tape.header, recording_id=""))
+        path.write_bytes(dump_cassette(old))
+    shutil.rmtree(recorded.path / "baselines")
+    assert "6 good, 0 wrong" in tell(evalgate, recorded.path, "verify")
+
+
 def test_a_run_that_goes_on_is_one_recording(recorded, scripted, evalgate):
-    """Also when the set it was to follow was changed meanwhile: its trials have one number."""
+    """Also when the set it was to follow was changed meanwhile: one number, and one id."""
     env = {"SCRIPTED_URL": scripted.url}
     right, asked = scripted.answer, iter(range(100))
     scripted.answer = lambda request: right(request) if next(asked) < 3 else (401, "no")
@@ -507,8 +595,8 @@ def test_a_run_that_goes_on_is_one_recording(recorded, scripted, evalgate):
     scripted.answer = right
     shutil.rmtree(recorded.path / "cassettes")
     record(recorded, scripted, evalgate)
-    numbers = {json.loads(p.read_bytes())["header"]["recording"] for p in cassettes(recorded)}
-    assert len(numbers) == 1
+    headers = [json.loads(p.read_bytes())["header"] for p in cassettes(recorded)]
+    assert len({(one["recording"], one["recording_id"]) for one in headers}) == 1
 
 
 # Pruning and exporting

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import json
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
 import pytest
-
-SCRIPT = Path(sys.executable).parent / "evalgate"
 
 #: It sleeps, and so does a child that no group holds and no TERM ends.
 SLEEPING = """
@@ -35,20 +31,6 @@ def alive(repo) -> list[int]:
     return found
 
 
-def start(*arguments: str, repo, scripted, temp: Path) -> subprocess.Popen[str]:
-    """Start the command in a repository, with its rooms in a place of their own."""
-    temp.mkdir(exist_ok=True)
-    return subprocess.Popen(
-        [SCRIPT, *arguments],
-        cwd=repo.path,
-        env={**repo.environment, "SCRIPTED_URL": scripted.url, "TMPDIR": str(temp)},
-        text=True,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-
-
 @pytest.mark.parametrize("sandbox", ["bwrap", "process"])
 @pytest.mark.parametrize(
     "signals",
@@ -61,7 +43,7 @@ def start(*arguments: str, repo, scripted, temp: Path) -> subprocess.Popen[str]:
     ],
     ids=lambda signals: "+".join(one.name for one in signals),
 )
-def test_however_often_it_is_interrupted(repo, scripted, tmp_path, signals, sandbox):
+def test_however_often_it_is_interrupted(repo, scripted, start, tmp_path, signals, sandbox):
     """The first in order, the second at once, any further nothing: the words are the same."""
     if sandbox == "bwrap":
         from evalgate.sandboxes.bwrap import BwrapProvider
@@ -70,8 +52,9 @@ def test_however_often_it_is_interrupted(repo, scripted, tmp_path, signals, sand
             pytest.skip("bwrap can not run here")
     repo.write("agent/agent.py", SLEEPING)
     temp = tmp_path / "rooms"
-    words = ("run", "-j", "2", "--sandbox", sandbox)
-    with start(*words, repo=repo, scripted=scripted, temp=temp) as running:
+    temp.mkdir()
+    env = {"SCRIPTED_URL": scripted.url, "TMPDIR": str(temp)}
+    with start("run", "-j", "2", "--sandbox", sandbox, cwd=repo.path, env=env) as running:
         deadline = time.monotonic() + 60
         while len(alive(repo)) < 4:
             assert time.monotonic() < deadline
@@ -94,13 +77,11 @@ def test_however_often_it_is_interrupted(repo, scripted, tmp_path, signals, sand
     assert not list(temp.glob("evalgate-room-*"))
 
 
-def test_a_program_is_told_in_json(repo, scripted, tmp_path):
+def test_a_program_is_told_in_json(repo, scripted, start):
     """The second one as well: one document on stdout, and its code."""
     repo.write("agent/agent.py", SLEEPING)
-    temp = tmp_path / "rooms"
-    with start(
-        "--json", "run", "--sandbox", "process", repo=repo, scripted=scripted, temp=temp
-    ) as running:
+    env = {"SCRIPTED_URL": scripted.url}
+    with start("--json", "run", "--sandbox", "process", cwd=repo.path, env=env) as running:
         deadline = time.monotonic() + 60
         while not alive(repo):
             assert time.monotonic() < deadline

@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 import threading
 import time
 from pathlib import Path
 
 import pytest
-
-SCRIPT = Path(sys.executable).parent / "evalgate"
 
 TWO_TURNS = """
 import json, os, urllib.request
@@ -26,19 +23,6 @@ def ask(text):
 code = ask("now double, by " + ask("plan for double"))
 open("double.py", "w").write(code.split("```python\\n")[1].split("```")[0])
 """
-
-
-def start(*arguments: str, repo, scripted) -> subprocess.Popen[str]:
-    """Start the command in a repository."""
-    return subprocess.Popen(
-        [SCRIPT, *arguments],
-        cwd=repo.path,
-        env={**repo.environment, "SCRIPTED_URL": scripted.url},
-        text=True,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
 
 
 def wait_for(condition, running) -> None:
@@ -85,10 +69,10 @@ def fill(disk: Path) -> None:
         pass
 
 
-def test_two_at_once_do_not_overwrite_one_another(repo, scripted, evalgate, held):
+def test_two_at_once_do_not_overwrite_one_another(repo, scripted, evalgate, held, start):
     """The second is refused before anything is paid; what the first recorded is published."""
     env = {"SCRIPTED_URL": scripted.url}
-    with start("run", "--record", repo=repo, scripted=scripted) as first:
+    with start("run", "--record", cwd=repo.path, env=env) as first:
         wait_for(lambda: scripted.requests, first)
         second = evalgate("run", "--record", "--again", cwd=repo.path, env=env)
         held.set()
@@ -106,9 +90,9 @@ def test_two_at_once_do_not_overwrite_one_another(repo, scripted, evalgate, held
     assert "recorded already" in evalgate("run", "--record", cwd=repo.path, env=env).stderr
 
 
-def test_a_killed_recording_keeps_nobody_out(repo, scripted, evalgate, held):
+def test_a_killed_recording_keeps_nobody_out(repo, scripted, evalgate, held, start):
     """Its lock died with it."""
-    with start("run", "--record", repo=repo, scripted=scripted) as first:
+    with start("run", "--record", cwd=repo.path, env={"SCRIPTED_URL": scripted.url}) as first:
         wait_for(lambda: scripted.requests, first)
         first.kill()
     held.set()
@@ -116,13 +100,13 @@ def test_a_killed_recording_keeps_nobody_out(repo, scripted, evalgate, held):
     assert done.returncode == 0, done.stderr
 
 
-def test_two_harnesses_recorded_at_once_both_stay(repo, scripted, evalgate, held):
+def test_two_harnesses_recorded_at_once_both_stay(repo, scripted, evalgate, held, start):
     """What is published while another one is recorded is no edit that was tried and left."""
     env = {"SCRIPTED_URL": scripted.url}
-    with start("run", "--record", "-j", "1", repo=repo, scripted=scripted) as first:
+    with start("run", "--record", "-j", "1", cwd=repo.path, env=env) as first:
         wait_for(lambda: scripted.requests, first)
         repo.write("agent/prompts/rewrite.md", "Another prompt.\n")
-        with start("run", "--record", "-j", "1", repo=repo, scripted=scripted) as second:
+        with start("run", "--record", "-j", "1", cwd=repo.path, env=env) as second:
             wait_for(lambda: len(scripted.requests) > 1, second)
             held.set()
             for one in (first, second):
@@ -134,12 +118,12 @@ def test_two_harnesses_recorded_at_once_both_stay(repo, scripted, evalgate, held
 
 
 def test_a_set_that_came_meanwhile_stays_and_the_run_can_be_published(
-    repo, scripted, evalgate, held
+    repo, scripted, evalgate, held, start
 ):
     """As by a merge in another terminal; --again puts the run there, and asks no model."""
     env = {"SCRIPTED_URL": scripted.url}
     short = json.loads(evalgate("--json", "fingerprint", cwd=repo.path).stdout)["fingerprint"][:12]
-    with start("run", "--record", repo=repo, scripted=scripted) as first:
+    with start("run", "--record", cwd=repo.path, env=env) as first:
         wait_for(lambda: scripted.requests, first)
         repo.write(f"cassettes/{short}/other/1.json", "{}")
         held.set()
@@ -225,10 +209,10 @@ def test_a_disk_that_fills_up_ends_the_run_in_words_and_loses_no_answer(
     assert texts.count("plan for double") == 1
 
 
-def test_a_trial_that_is_not_on_disk_keeps_its_journal(repo, scripted, evalgate, held):
+def test_a_trial_that_is_not_on_disk_keeps_its_journal(repo, scripted, evalgate, held, start):
     """It was sealed, and its line could not be written: nothing is asked again for it."""
     env = {"SCRIPTED_URL": scripted.url}
-    with start("run", "double", "-k", "1", repo=repo, scripted=scripted) as running:
+    with start("run", "double", "-k", "1", cwd=repo.path, env=env) as running:
         wait_for(lambda: scripted.requests, running)
         line = latest(repo) / "trials.jsonl"
         line.symlink_to("/dev/full")
@@ -245,7 +229,7 @@ def test_a_trial_that_is_not_on_disk_keeps_its_journal(repo, scripted, evalgate,
     assert not list(latest(repo).rglob("*.journal*"))
 
 
-def test_an_edited_journal_is_refused_by_name(repo, scripted, evalgate):
+def test_an_edited_journal_is_refused_by_name(repo, scripted, evalgate, start):
     """A killed run left it; what somebody wrote into it is never taken for the model's word."""
     two_turns(repo)
     gate = threading.Event()
@@ -261,7 +245,7 @@ def test_an_edited_journal_is_refused_by_name(repo, scripted, evalgate):
     def left() -> list[Path]:
         return list(repo.path.rglob("cassette.journal-new"))
 
-    with start(*command, repo=repo, scripted=scripted) as running:
+    with start(*command, cwd=repo.path, env={"SCRIPTED_URL": scripted.url}) as running:
         wait_for(lambda: left() and left()[0].read_bytes().count(b"\n") == 2, running)
         running.kill()
     gate.set()

@@ -6,6 +6,7 @@ import json
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -134,7 +135,7 @@ def rerecord_as(repo, name: str, text: str) -> None:
     for path in cassettes(repo):
         tape = load_cassette(path.read_bytes(), name=str(path))
         forged = tape.__class__(
-            header={**tape.header, "fingerprint": fingerprint},
+            header=replace(tape.header, fingerprint=fingerprint),
             exchanges=tape.exchanges,
             claim=tape.claim,
             record=tape.record,

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -60,7 +58,7 @@ def test_the_harness_of_the_named_revision_runs(repo, scripted, evalgate):
         assert [r["messages"][0]["content"].strip() for r in scripted.requests] == [f"MARK-{mark}"]
 
 
-def test_a_killed_run_goes_on_where_it_stopped(repo, scripted, evalgate):
+def test_a_killed_run_goes_on_where_it_stopped(repo, scripted, evalgate, start):
     """After SIGKILL the same command makes only the trials that are missing."""
     env = {"SCRIPTED_URL": scripted.url}
     answer = stall_after(scripted, 2)
@@ -80,7 +78,7 @@ def test_a_killed_run_goes_on_where_it_stopped(repo, scripted, evalgate):
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_run_ends_with_130_and_can_be_shown_and_resumed(
-    repo, scripted, evalgate, number
+    repo, scripted, evalgate, number, start
 ):
     """Ctrl-C and SIGTERM keep finished trials and leave no agent process behind."""
     env = {"SCRIPTED_URL": scripted.url}
@@ -104,7 +102,7 @@ def test_an_interrupted_run_ends_with_130_and_can_be_shown_and_resumed(
     assert len(trials(repo)) == 6
 
 
-def test_two_runs_at_once_do_not_share_a_folder(repo, scripted):
+def test_two_runs_at_once_do_not_share_a_folder(repo, scripted, start):
     """The second of two equal runs gets a folder of its own, and both finish."""
     env = {"SCRIPTED_URL": scripted.url}
     both = [start("run", "-k", "1", cwd=repo.path, env=env) for _ in range(2)]
@@ -330,19 +328,6 @@ def test_a_dry_run_says_what_it_would_do_and_does_nothing(repo, scripted, evalga
     assert not (repo.path / ".evalgate" / "runs").exists()
 
 
-def start(*arguments: str, cwd: Path, env: dict[str, str]) -> subprocess.Popen[str]:
-    kept = {k: v for k, v in os.environ.items() if not k.startswith(("GIT_", "EVALGATE_"))}
-    return subprocess.Popen(
-        [str(Path(sys.executable).parent / "evalgate"), *arguments],
-        cwd=cwd,
-        env={**kept, **env},
-        text=True,
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-    )
-
-
 def stall_after(scripted, requests: int):
     """Let the model hang after some requests; return how it answered before."""
     answer = scripted.answer
@@ -384,7 +369,7 @@ def _bwrap() -> bool:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
-def test_a_local_model_s_command_decides_how_it_ends(tmp_path, number):
+def test_a_local_model_s_command_decides_how_it_ends(tmp_path, number, start):
     """A signal ends command and server, and the command's own code is told."""
     pytest.importorskip("xllamacpp")
     process = start("local-model", "--", "sleep", "60", cwd=tmp_path, env={})

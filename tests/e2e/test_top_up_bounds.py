@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from evalgate.commands.project import WORKTREE, open_project, open_state
 from evalgate.gateway.format.cassette_format import dump_cassette, load_cassette
-
-SCRIPT = Path(sys.executable).parent / "evalgate"
 
 AGENT = """
 import json, os, urllib.request
@@ -44,7 +41,7 @@ def refit(repo) -> None:
     (folder,) = (repo.path / "cassettes").iterdir()
     for path in sorted(folder.rglob("*.json")):
         tape = load_cassette(path.read_bytes(), name=str(path))
-        header = {**tape.header, "fingerprint": fingerprint}
+        header = replace(tape.header, fingerprint=fingerprint)
         again = tape.__class__(
             header=header, exchanges=tape.exchanges, claim=tape.claim, record=tape.record
         )
@@ -79,7 +76,7 @@ def latest(repo) -> Path:
     return max((repo.path / ".evalgate" / "runs").iterdir())
 
 
-def kill_at(count: int, command: tuple[str, ...], repo, scripted) -> None:
+def kill_at(count: int, command: tuple[str, ...], repo, scripted, start) -> None:
     """Kill a command while its model is at a request of that number."""
     gate, plain = threading.Event(), scripted.answer
 
@@ -89,13 +86,7 @@ def kill_at(count: int, command: tuple[str, ...], repo, scripted) -> None:
         return plain(request)
 
     scripted.answer = answer
-    with subprocess.Popen(
-        [SCRIPT, *command],
-        cwd=repo.path,
-        env={**repo.environment, "SCRIPTED_URL": scripted.url},
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL,
-    ) as running:
+    with start(*command, cwd=repo.path, env={"SCRIPTED_URL": scripted.url}) as running:
         deadline = time.monotonic() + 60
         while len(scripted.requests) < count:
             assert time.monotonic() < deadline
@@ -107,13 +98,13 @@ def kill_at(count: int, command: tuple[str, ...], repo, scripted) -> None:
 
 
 @pytest.mark.parametrize("sandbox", ["bwrap", "process"])
-def test_a_killed_top_up_pays_for_no_answer_twice(edited, scripted, evalgate, sandbox):
+def test_a_killed_top_up_pays_for_no_answer_twice(edited, scripted, evalgate, sandbox, start):
     """What it had asked is played; it counts for the bound, and proves nothing all the same."""
     config = (edited.path / "evalgate.toml").read_text()
     edited.write("evalgate.toml", config + f'[sandbox]\nuse = "{sandbox}"\n')
     refit(edited)
     command = ("replay", "double", "--record-missing", "2")
-    kill_at(2, command, edited, scripted)
+    kill_at(2, command, edited, scripted, start)
     assert asked(scripted) == ["two", "three"]
     done = evalgate(*command, cwd=edited.path, env={"SCRIPTED_URL": scripted.url})
     assert asked(scripted) == ["two", "three", "three"], done.stdout + done.stderr
@@ -126,10 +117,10 @@ def test_a_killed_top_up_pays_for_no_answer_twice(edited, scripted, evalgate, sa
     assert not list(latest(edited).rglob("*.journal*"))
 
 
-def test_a_top_up_that_goes_on_keeps_to_its_bound(edited, scripted, evalgate):
+def test_a_top_up_that_goes_on_keeps_to_its_bound(edited, scripted, evalgate, start):
     """Killed between two trials: what the finished one asked counts, and it stays topped up."""
     command = ("replay", "--record-missing", "3", "-j", "1")
-    kill_at(3, command, edited, scripted)
+    kill_at(3, command, edited, scripted, start)
     done = evalgate(*command, cwd=edited.path, env={"SCRIPTED_URL": scripted.url})
     assert done.returncode == 7, done.stdout + done.stderr
     assert "topped up: double #1: 2 exchange(s) were not recorded" in done.stdout

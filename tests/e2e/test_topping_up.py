@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from evalgate.gateway.format.cassette_format import dump_cassette, load_cassette
-
-SCRIPT = Path(sys.executable).parent / "evalgate"
 
 TWO_TURNS = """
 import json, os, urllib.request
@@ -55,7 +52,7 @@ def forge(repo) -> None:
     (folder,) = (repo.path / "cassettes").iterdir()
     for path in sorted(folder.rglob("*.json")):
         tape = load_cassette(path.read_bytes(), name=str(path))
-        header = {**tape.header, "fingerprint": fingerprint}
+        header = replace(tape.header, fingerprint=fingerprint)
         forged = tape.__class__(
             header=header, exchanges=tape.exchanges, claim=tape.claim, record=tape.record
         )
@@ -206,24 +203,30 @@ def test_a_top_up_stays_one_whatever_is_made_of_it(recorded, scripted, evalgate)
     assert done.stdout.count("is topped up, which proves nothing") == 6
 
 
-def test_a_replay_with_nothing_missing_asks_nobody(recorded, scripted, evalgate):
-    """The bound is a bound, not a wish."""
+@pytest.mark.parametrize("most", ["0", "5"])
+def test_a_replay_with_nothing_missing_asks_nobody(recorded, scripted, evalgate, most):
+    """The bound is a bound, not a wish; what was not topped up is not called that."""
     scripted.requests.clear()
     env = {"SCRIPTED_URL": scripted.url}
-    done = evalgate("replay", "--record-missing", "5", cwd=recorded.path, env=env)
+    done = evalgate("replay", "--record-missing", most, cwd=recorded.path, env=env)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "reproduced: all 6 recorded trials" in done.stdout
+    assert "evidence: replayed" in done.stdout
+    assert "topped up" not in done.stdout + done.stderr
+    refused = evalgate("baseline", "accept", cwd=recorded.path)
+    assert refused.returncode == 2
+    assert "is a replay that the model of today might have topped up" in refused.stderr
     assert not scripted.requests
 
 
 @pytest.mark.parametrize("kills", [1, 2])
-def test_a_killed_run_pays_for_no_answer_twice(repo, scripted, evalgate, kills):
+def test_a_killed_run_pays_for_no_answer_twice(repo, scripted, evalgate, start, kills):
     """SIGKILL between two turns: the first one is played from the journal, the second asked."""
     repo.write("agent/agent.py", TWO_TURNS)
     config = (repo.path / "evalgate.toml").read_text()
-    start, end = config.index("command = ["), config.index("]\n", config.index("command = [")) + 2
+    begin, end = config.index("command = ["), config.index("]\n", config.index("command = [")) + 2
     command = 'command = ["python3", "{harness_dir}/agent/agent.py"]\n'
-    repo.write("evalgate.toml", config[:start] + command + config[end:])
+    repo.write("evalgate.toml", config[:begin] + command + config[end:])
     repo.commit("An agent of two turns")
     gate = threading.Event()
     plain = scripted.answer
@@ -235,16 +238,10 @@ def test_a_killed_run_pays_for_no_answer_twice(repo, scripted, evalgate, kills):
         return plain({"messages": [{"content": ""}, *request["messages"]]})
 
     scripted.answer = answer
-    env = {**repo.environment, "SCRIPTED_URL": scripted.url}
+    env = {"SCRIPTED_URL": scripted.url}
     for _ in range(kills):
         asked = len(scripted.requests)
-        with subprocess.Popen(
-            [SCRIPT, "run", "double", "-k", "1", "-j", "1"],
-            cwd=repo.path,
-            env=env,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        ) as running:
+        with start("run", "double", "-k", "1", "-j", "1", cwd=repo.path, env=env) as running:
             deadline = time.monotonic() + 60
             wanted = 2 if not asked else asked + 1
             while len(scripted.requests) < wanted:
@@ -253,7 +250,7 @@ def test_a_killed_run_pays_for_no_answer_twice(repo, scripted, evalgate, kills):
                 time.sleep(0.02)
             running.kill()
     gate.set()
-    done = evalgate("run", "double", "-k", "1", cwd=repo.path, env={"SCRIPTED_URL": scripted.url})
+    done = evalgate("run", "double", "-k", "1", cwd=repo.path, env=env)
     assert done.returncode == 0, done.stderr
     assert "1/1 passed" in done.stdout
     texts = [request["messages"][-1]["content"] for request in scripted.requests]

@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 
 from evalgate.commands.cassettes.answer import Answer
 from evalgate.commands.cassettes.exchanges import reply_text
-from evalgate.commands.cassettes.finding import Named, find_cassette
-from evalgate.commands.project import Project, State, open_state
-from evalgate.commands.run import subject_of
+from evalgate.commands.cassettes.finding import Named, find_named
+from evalgate.commands.cassettes.settings import Find
 from evalgate.core.exchange import Exchange, Miss
 from evalgate.core.json import Json
 from evalgate.core.scrubs import Scrub
 from evalgate.gateway.keys.matching import Keyed
-from evalgate.gateway.keys.rescrubbing import recorded_rules, rescrubbed
+from evalgate.gateway.keys.rescrubbing import rescrubbed
 from evalgate.gateway.misses.divergence import explain
-from evalgate.gateway.reading import mapping
 from evalgate.gateway.witness.witness import read_reply
 
 
@@ -41,18 +38,16 @@ class _Alignment:
     first: tuple[int | None, int | None] | None
 
 
-def diff_cassettes(project: Project, options: DiffOptions) -> Answer:
+def diff_cassettes(find: Find, options: DiffOptions) -> Answer:
     """Compare headers, parts and exchanges; the first request that differs is explained."""
     left, _, right = (options.rev or "").partition("..")
-    with ExitStack() as stack:
-        one = _find(project, stack, options.one, left or None, options.directory)
-        other = _find(project, stack, options.other, right or left or None, options.directory)
-        state, a = one
-        _, b = other
-        scrubs = state.config.cassettes.scrubs
-        old, new = _exchanges(a, scrubs), _exchanges(b, scrubs)
-    header = list(_leaves("", a.tape.header, b.tape.header))
-    before, after = mapping(a.tape.header, "parts"), mapping(b.tape.header, "parts")
+    here = options.directory
+    a, settings = find_named(find, options.one, directory=here, rev=left or None)
+    b, _ = find_named(find, options.other, directory=here, rev=right or left or None)
+    scrubs = settings.cassettes.scrubs
+    old, new = _exchanges(a, scrubs), _exchanges(b, scrubs)
+    header = list(_leaves("", a.tape.header.to_json(), b.tape.header.to_json()))
+    before, after = a.tape.header.parts, b.tape.header.parts
     parts = sorted(n for n in before.keys() | after.keys() if before.get(n) != after.get(n))
     found = _align(old, new)
     same = [pair for pair in found.pairs if old[pair[0]].body == new[pair[1]].body]
@@ -60,6 +55,7 @@ def diff_cassettes(project: Project, options: DiffOptions) -> Answer:
     value: dict[str, Json] = {
         "a": a.name,
         "b": b.name,
+        "unconfigured": settings.lacking,
         "header": [{"path": path, "a": x, "b": y} for path, x, y in header],
         "parts": [*parts],
         "exchanges": {"a": len(old), "b": len(new), "equal": len(found.pairs)},
@@ -74,20 +70,14 @@ def diff_cassettes(project: Project, options: DiffOptions) -> Answer:
         f"{len(found.pairs)} equal requests, {len(same)} of them with equal replies",
         *text,
         *_replies(found.pairs, old, new),
+        *([f"compared under the usual rules: {settings.lacking}"] if settings.lacking else ()),
     ]
     return Answer(text="\n".join(lines), value=value)
 
 
-def _find(
-    project: Project, stack: ExitStack, asked: str, rev: str | None, directory: Path
-) -> tuple[State, Named]:
-    state = stack.enter_context(open_state(project, subject_of(rev)))
-    return state, find_cassette(state, asked, directory=directory, on_disk=rev is None)
-
-
 def _exchanges(named: Named, scrubs: Sequence[Scrub]) -> list[Exchange]:
     # Two cassettes are compared under the rules of one of them, or nothing would be equal.
-    return rescrubbed(named.tape.exchanges, recorded_rules(named.tape.header), scrubs)
+    return rescrubbed(named.tape.exchanges, named.tape.header.rules, scrubs)
 
 
 def _leaves(path: str, one: Json, other: Json) -> Iterator[tuple[str, Json, Json]]:

@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Final
 
 from evalgate.commands.cassettes.answer import Answer
-from evalgate.commands.cassettes.finding import Named, find_cassette, shelved
+from evalgate.commands.cassettes.finding import Named, find_cassette, read_named
 from evalgate.commands.cassettes.har import har_of
-from evalgate.commands.cassettes.retention import kept_files
-from evalgate.commands.project import Project, State, open_state
-from evalgate.commands.recordings import mixture, number_of, place_of
-from evalgate.commands.run import subject_of
+from evalgate.commands.cassettes.retention import files_aside
+from evalgate.commands.project import Project, State, open_state, subject_of
+from evalgate.commands.recordings import header_of, mixture, place_of
+from evalgate.commands.shelf import files_below
+from evalgate.commands.shelved import shelved
 from evalgate.core.exchange import Exchange
 from evalgate.core.files import is_safe_path
 from evalgate.core.json import Json
@@ -64,21 +65,26 @@ def export_cassettes(project: Project, options: ExportOptions) -> Answer:
 
 
 def _found(state: State, options: ExportOptions) -> list[Named]:
-    on_disk = options.rev is None
     names = options.cassettes or [one.name for one in shelved(state) if one.short]
     if not names:
         message = f"there is no recording in {state.shelf.name}"
         raise UsageError(message, hint="record one: evalgate run --record")
     # Names of the shelf are found on it, wherever the command was called.
-    look = on_disk and bool(options.cassettes)
-    return [find_cassette(state, n, directory=options.directory, on_disk=look) for n in names]
+    look = options.rev is None and bool(options.cassettes)
+    files = {name: options.directory / name for name in names if look}
+    return [
+        read_named(files[name], name=name)
+        if name in files and files[name].is_file()
+        else find_cassette(state, name)
+        for name in names
+    ]
 
 
 def _from_ref(project: Project, options: ExportOptions, ref: str) -> Answer:
     if options.to in FORMATS or options.cassettes:
         message = "--from-ref copies all recordings of a ref to a folder"
         raise UsageError(message, hint="name the folder with --to, then export from it")
-    files = {path: file.data for path, file in kept_files(project, ref).items()}
+    files = {path: file.data for path, file in files_aside(project, ref).items()}
     return _copied(options.directory / options.to, files)
 
 
@@ -102,9 +108,9 @@ def _require_room(folder: Path, files: Mapping[str, bytes]) -> None:
         message = f"{folder} holds other recordings: {', '.join(sorted(other)[:_FEW])}{more}"
         raise UsageError(message, hint=hint)
     for short in sorted({path.split("/", 1)[0] for path in files}):
-        coming = [number_of(data) for path, data in files.items() if path.startswith(f"{short}/")]
-        there = [number_of(path.read_bytes()) for path in (folder / short).glob("*/*.json")]
-        if mixed := mixture(number for number in (*coming, *there) if number is not None):
+        coming = [header_of(data) for path, data in files.items() if path.startswith(f"{short}/")]
+        there = [header_of(data) for _, data in files_below(folder / short)]
+        if mixed := mixture(header for header in (*coming, *there) if header and header.recording):
             raise UsageError(f"{folder / short} would be {mixed}", hint=hint)
 
 

@@ -1,44 +1,22 @@
-"""Cassettes found: all that lie on a project's shelf, or the one that somebody names."""
+"""The one cassette that somebody names, found on a project's shelf or on disk."""
 
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalgate.commands.project import State
-from evalgate.commands.recordings import FOLDER
+from evalgate.commands.cassettes.settings import Find, Settings
+from evalgate.commands.project import State, open_state, subject_of
+from evalgate.commands.shelved import Shelved, shelved
 from evalgate.core.identity import storage_key
 from evalgate.errors import UsageError
 from evalgate.gateway.cassette import CassetteFile, load_cassette
 from evalgate.gateway.format.journal import load_journal
-from evalgate.runner.recorded import RecordedTrial, load_recorded
 
 _LIST = "evalgate cassette list names what there is"
-_PLACE = re.compile(rf"({FOLDER.pattern})/([^/]+)/([1-9][0-9]*)\.json")
 _JOURNAL = b'{"kind":"evalgate journal"'
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shelved:
-    """A file on the shelf: ``path`` below it, ``name`` for people, what it holds.
-
-    ``short`` is the folder of its harness, ``key`` that of its task, ``n`` its number; all are
-    empty, and 0, where no recording should lie.
-    """
-
-    path: str
-    name: str
-    data: bytes
-    short: str = ""
-    key: str = ""
-    n: int = 0
-
-    def load(self) -> RecordedTrial:
-        """Read it; UsageError when it is damaged."""
-        return load_recorded(self.data, name=self.name)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,28 +29,26 @@ class Named:
     whole: bool = True
 
 
-def shelved(state: State) -> list[Shelved]:
-    """Return every file on the shelf, in order of harness, task and number."""
-    shelf = state.shelf
-    found = []
-    for path, file in shelf.read(state.view).items():
-        place = _PLACE.fullmatch(path)
-        short, key, n = (place[1], place[2], int(place[3])) if place else ("", "", 0)
-        name = f"{shelf.name}/{path}"
-        one = Shelved(path=path, name=name, data=file.data, short=short, key=key, n=n)
-        found.append(one)
-    return sorted(found, key=lambda one: (one.short, one.key, one.n, one.path))
+def find_named(
+    find: Find, asked: str, *, directory: Path, rev: str | None
+) -> tuple[Named, Settings]:
+    """Return the cassette that is named, and what is configured where it is.
 
-
-def find_cassette(state: State, asked: str, *, directory: Path, on_disk: bool) -> Named:
-    """Return the cassette named by a path, or by ``TASK`` or ``TASK:N``.
-
-    A path is relative to ``directory`` when it lies ``on_disk``, else to the project. A task's
-    is that of the state's own harness; of another one only when no second one was recorded.
-    UsageError when there is none, or more than one harness has it.
+    A file in ``directory`` needs no project, but with a ``rev``; everything else is looked for
+    by `find_cassette`.
     """
-    if on_disk and (directory / asked).is_file():
-        return _named(asked, (directory / asked).read_bytes())
+    if rev is None and (directory / asked).is_file():
+        return read_named(directory / asked, name=asked), Settings.here(find)
+    with open_state(find(), subject_of(rev)) as state:
+        return find_cassette(state, asked), Settings.of(state)
+
+
+def find_cassette(state: State, asked: str) -> Named:
+    """Return the cassette named by a path in the project, or by ``TASK`` or ``TASK:N``.
+
+    A task's is that of the state's own harness; of another one only when no second one was
+    recorded. UsageError when there is none, or more than one harness has it.
+    """
     all_ = [one for one in shelved(state) if one.short]
     for one in all_:
         if one.name == asked:
@@ -84,7 +60,7 @@ def find_cassette(state: State, asked: str, *, directory: Path, on_disk: bool) -
     numbers = {int(number)} if number else {one.n for one in all_}
     having = [one for one in all_ if one.key == key and one.n in numbers]
     shorts = sorted({one.short for one in having})
-    own = state.fingerprint.digest[:12]
+    own = state.fingerprint.short
     if own not in shorts and len(shorts) > 1:
         message = f"{asked} was recorded of {', '.join(shorts)}, and not of this harness ({own})"
         raise UsageError(message, hint="name the file, or the revision with --rev")
@@ -93,6 +69,11 @@ def find_cassette(state: State, asked: str, *, directory: Path, on_disk: bool) -
         if one.short == short:
             return _named(one.name, one.data)
     raise UsageError(f"there is no recording {asked!r}", hint=_near(asked, state, all_))
+
+
+def read_named(path: Path, *, name: str) -> Named:
+    """Read a file. UsageError when it is no cassette and no journal."""
+    return _named(name, path.read_bytes())
 
 
 def _named(name: str, data: bytes) -> Named:

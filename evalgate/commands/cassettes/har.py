@@ -37,7 +37,7 @@ def har_of(tapes: Sequence[tuple[str, CassetteFile]]) -> dict[str, Json]:
 
 def _day(tape: CassetteFile) -> datetime:
     try:
-        day = datetime.fromisoformat(str(tape.header.get("recorded", "")))
+        day = datetime.fromisoformat(tape.header.recorded)
     except ValueError:
         day = datetime.fromtimestamp(0, UTC)
     return day.replace(tzinfo=UTC)

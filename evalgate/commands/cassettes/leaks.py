@@ -104,8 +104,9 @@ class _Seeker:
 
     def tape(self, tape: CassetteFile) -> None:
         """Look into a cassette: each piece where it is sent for the first time."""
-        for name in ("header", "claim", "record"):
-            self.value(name, getattr(tape, name))
+        whole = {"header": tape.header.to_json(), "claim": tape.claim, "record": tape.record}
+        for name, value in whole.items():
+            self.value(name, value)
         here, joined = self._place, JoinedTexts()
         for number, exchange in enumerate(tape.exchanges):
             self._place = replace(here, exchange=number)

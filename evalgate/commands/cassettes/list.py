@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evalgate.commands.cassettes.answer import Answer, bytes_text
-from evalgate.commands.cassettes.finding import Shelved, shelved
-from evalgate.commands.project import Project, open_state
-from evalgate.commands.run import subject_of
+from evalgate.commands.project import Project, open_state, subject_of
+from evalgate.commands.shelved import Shelved, shelved
 from evalgate.commands.tables import render_rows
+from evalgate.core.identity import short_of
 from evalgate.core.json import Json
 from evalgate.errors import UsageError
 from evalgate.repo.treeview import Subject
@@ -38,7 +38,7 @@ class _Set:
     def to_json(self) -> dict[str, Json]:
         trials = self.trials
         models = {model for one in trials for model in one.conditions.models}
-        dates = {str(one.tape.header.get("recorded", "")) for one in trials}
+        dates = {one.tape.header.recorded for one in trials}
         return {
             "folder": self.short,
             "fingerprint": trials[0].fingerprint if trials else "",
@@ -72,7 +72,7 @@ def list_cassettes(project: Project, rev: str | None) -> Answer:
     with open_state(project, subject_of(rev)) as state:
         files = shelved(state)
         current = state.fingerprint.digest
-        sets = _sets(files, current[:12], _head(project))
+        sets = _sets(files, short_of(current), _head(project))
         strays = [one.name for one in files if not one.short]
         place = state.shelf.name
     total: dict[str, Json] = {
@@ -112,7 +112,7 @@ def _head(project: Project) -> str:
     """Return the folder of HEAD's harness; nothing when HEAD has none."""
     try:
         with open_state(project, Subject.parse("HEAD")) as state:
-            return state.fingerprint.digest[:12]
+            return state.fingerprint.short
     except UsageError:
         return ""
 

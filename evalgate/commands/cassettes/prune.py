@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalgate.commands.cassettes.answer import Answer, bytes_text
-from evalgate.commands.cassettes.finding import Shelved, shelved
-from evalgate.commands.cassettes.retention import FOLDER, full_ref, kept_files
+from evalgate.commands.cassettes.retention import FOLDER, files_aside, full_ref
 from evalgate.commands.project import WORKTREE, Project, State, open_state
 from evalgate.commands.shelf import Shelf
+from evalgate.commands.shelved import Shelved, shelved
 from evalgate.core.json import Json
 from evalgate.core.trial import Outcome
 from evalgate.disk import write_whole
@@ -53,32 +53,32 @@ def prune_cassettes(project: Project, options: PruneOptions) -> Answer:
         raise UsageError(message, hint="name one of them")
     with open_state(project, WORKTREE) as state:
         files = [one for one in shelved(state) if one.short]
-        kept = _kept(files, state, options.keep)
-        going = [one for one in files if one not in kept]
+        staying = _staying(files, state, options.keep)
+        going = [one for one in files if one not in staying]
         shelf = state.shelf
-        short = state.fingerprint.digest[:12]
+        short = state.fingerprint.short
         aside = _put_aside(project, shelf, going, options, short)
     if not options.dry_run:
         for one in going:
             (shelf.folder / one.path).unlink(missing_ok=True)
         _remove_empty(shelf, going)
-    return _answer(kept, going, aside, options)
+    return _answer(staying, going, aside, options)
 
 
-def _kept(files: Sequence[Shelved], state: State, keep: int) -> list[Shelved]:
-    short = state.fingerprint.digest[:12]
+def _staying(files: Sequence[Shelved], state: State, keep: int) -> list[Shelved]:
+    short = state.fingerprint.short
     digests = {task.id: task.digest for task in state.tasks}
     trials = [(one, one.load()) for one in files if one.short == short]
     ours = [(one, trial) for one, trial in trials if digests.get(trial.task) == trial.task_digest]
     if files and not ours:
         message = f"nothing is recorded of this harness ({short}): all would go"
         raise UsageError(message, hint="record it first: evalgate run --record")
-    kept = []
+    staying = []
     for task in sorted({trial.task for _, trial in ours}):
         many = [(one, trial) for one, trial in ours if trial.task == task]
         many.sort(key=lambda pair: (pair[1].measured.get("outcome") != Outcome.PASSED, pair[1].n))
-        kept += [one for one, _ in many[:keep]]
-    return kept
+        staying += [one for one, _ in many[:keep]]
+    return staying
 
 
 def _require_apart(folder: Path, shelf: Shelf) -> None:
@@ -112,12 +112,16 @@ def _put_aside(
         if going and not options.dry_run:
             files = {f"{FOLDER}/{one.path}": one.data for one in going}
             keep_files(project.git, ref, files, message=f"Recordings put aside ({short})")
-            _require_kept(project, ref, going)
+            _require_aside(project, ref, going)
         return _Aside(place=ref, back=back)
     lost = _nowhere_else(project, shelf, going)
     if lost:
         message = f"{len(lost)} recording(s) are in no commit, as {lost[0]}"
-        hint = "commit them first, or put them aside: --to DIR or --to-ref"
+        hint = "put them aside: --to DIR or --to-ref"
+        if shelf.outside:
+            message += f": {shelf.name} lies outside the repository"
+        else:
+            hint = f"commit them first, or {hint}"
         raise UsageError(message, hint=hint)
     (commit,) = project.git.lookup("HEAD^{commit}")
     here = (commit or "HEAD")[:12]
@@ -125,8 +129,8 @@ def _put_aside(
     return _Aside(place=place, back=f"git checkout {here} -- {shelter}")
 
 
-def _require_kept(project: Project, ref: str, going: Sequence[Shelved]) -> None:
-    there = kept_files(project, ref)
+def _require_aside(project: Project, ref: str, going: Sequence[Shelved]) -> None:
+    there = files_aside(project, ref)
     for one in going:
         if one.path not in there or there[one.path].data != one.data:
             message = f"{ref} does not hold {one.name} as it is"
@@ -158,11 +162,11 @@ def _remove_empty(shelf: Shelf, going: Sequence[Shelved]) -> None:
 
 
 def _answer(
-    kept: Sequence[Shelved], going: Sequence[Shelved], aside: _Aside, options: PruneOptions
+    staying: Sequence[Shelved], going: Sequence[Shelved], aside: _Aside, options: PruneOptions
 ) -> Answer:
     size = sum(len(one.data) for one in going)
     value: dict[str, Json] = {
-        "kept": [one.name for one in kept],
+        "kept": [one.name for one in staying],
         "removed": [one.name for one in going],
         "removed_bytes": size,
         "aside": aside.place,
@@ -170,11 +174,12 @@ def _answer(
         "dry_run": options.dry_run,
     }
     if not going:
-        return Answer(text=f"nothing to prune: {len(kept)} recording(s) stay", value=value)
+        return Answer(text=f"nothing to prune: {len(staying)} recording(s) stay", value=value)
     verb = "would go" if options.dry_run else "went"
     lines = [
-        *(f"keeps {one.name}" for one in kept),
-        f"{len(kept)} recording(s) stay; {len(going)} ({bytes_text(size)}) {verb} to {aside.place}",
+        *(f"keeps {one.name}" for one in staying),
+        f"{len(staying)} recording(s) stay; "
+        f"{len(going)} ({bytes_text(size)}) {verb} to {aside.place}",
         f"back again: {aside.back}",
     ]
     if options.ref is not None:

@@ -8,6 +8,7 @@ from typing import Final
 
 from evalgate.commands.project import Project
 from evalgate.core.files import File
+from evalgate.core.identity import short_of
 from evalgate.errors import UsageError
 from evalgate.gateway.format.cassette_format import digest_of
 from evalgate.repo.keeping import refs_below
@@ -27,7 +28,7 @@ def full_ref(name: str, short: str) -> str:
     return name if name.startswith("refs/") else f"{REFS}/{name}"
 
 
-def kept_files(project: Project, ref: str) -> Mapping[str, File]:
+def files_aside(project: Project, ref: str) -> Mapping[str, File]:
     """Return the recordings below a ref, by their path below the shelf."""
     (commit,) = project.git.lookup(f"{ref}^{{commit}}")
     if commit is None:
@@ -38,12 +39,12 @@ def kept_files(project: Project, ref: str) -> Mapping[str, File]:
         return view.read_prefix(FOLDER)
 
 
-def kept_recordings(project: Project, fingerprint: str) -> dict[str, str]:
+def recordings_aside(project: Project, fingerprint: str) -> dict[str, str]:
     """Return digest -> ref of the recordings of a harness that were put aside."""
     found = {}
     for ref in refs_below(project.git, REFS):
-        for path, file in kept_files(project, ref).items():
-            if path.startswith(f"{fingerprint[:12]}/"):
+        for path, file in files_aside(project, ref).items():
+            if path.startswith(f"{short_of(fingerprint)}/"):
                 with suppress(ValueError, KeyError, TypeError):  # no cassette: it proves nothing
                     found[digest_of(file.data)] = ref
     return found

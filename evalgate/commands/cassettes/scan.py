@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from evalgate.commands.cassettes.answer import Answer
 from evalgate.commands.cassettes.leaks import Leak, scan_file
-from evalgate.commands.project import Project, State, open_state
-from evalgate.commands.run import subject_of
+from evalgate.commands.cassettes.settings import Find, Settings
+from evalgate.commands.project import State, open_state, subject_of
 from evalgate.commands.shelf import files_below
 from evalgate.core.json import Json
 from evalgate.core.redaction import Redactor
@@ -38,32 +38,55 @@ class _Stored:
     cassette: bool
 
 
-def scan_cassettes(project: Project, options: ScanOptions) -> Answer:
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Found:
+    """How many files were looked through, and what was found; what is unreadable says why."""
+
+    files: int
+    leaks: Sequence[Leak]
+    unreadable: Sequence[str]
+
+
+def scan_cassettes(find: Find, options: ScanOptions) -> Answer:
     """Look for known keys and for those of well-known providers; exit 6 when one is found.
 
     Without paths these are the recordings, the baselines and the ledger: as they are on disk,
-    ignored files among them, or as they are in a revision.
+    ignored files among them, or as they are in a revision. Paths need no project.
     """
-    with open_state(project, subject_of(options.rev)) as state:
-        redactor = Redactor(secrets_of(state.config.models.values(), os.environ))
-        files, leaks, unreadable = 0, list[Leak](), list[str]()
-        for one in _stored(state, options):
-            found = scan_file(one.data, name=one.name, redactor=redactor, cassette=one.cassette)
-            files += 1
-            leaks += found.leaks
-            unreadable += [found.unreadable] if found.unreadable else []
+    if options.paths and options.rev is None:
+        settings = Settings.here(find)
+        found = _scan(_given(options), settings)
+    else:
+        with open_state(find(), subject_of(options.rev)) as state:
+            settings = Settings.of(state)
+            found = _scan(_given(options) if options.paths else _stored(state, options), settings)
+    files, leaks, unreadable = found.files, found.leaks, found.unreadable
     value: dict[str, Json] = {
         "files": files,
         "leaks": [leak.to_json() for leak in leaks],
         "unreadable": [*unreadable],
+        "unconfigured": settings.lacking,
     }
     lines = [leak.line for leak in leaks]
     lines += [f"{said}: scanned as bytes" for said in unreadable]
     lines.append(f"{files} file(s) scanned, {_count(leaks)}")
+    if settings.lacking:
+        lines.append(f"keys of models are known by usual names only: {settings.lacking}")
     if leaks:
         lines.append("change the keys that were found: they are in the history of git as well")
     code = ExitCode.VOID if leaks else ExitCode.OK
     return Answer(text="\n".join(lines), value=value, code=code)
+
+
+def _scan(stored: Iterable[_Stored], settings: Settings) -> _Found:
+    redactor = Redactor(secrets_of(settings.models, os.environ))
+    files, leaks, unreadable = 0, list[Leak](), list[str]()
+    for one in stored:
+        found = scan_file(one.data, name=one.name, redactor=redactor, cassette=one.cassette)
+        files += 1
+        leaks += found.leaks
+        unreadable += [found.unreadable] if found.unreadable else []
+    return _Found(files=files, leaks=leaks, unreadable=unreadable)
 
 
 def _count(leaks: Sequence[Leak]) -> str:
@@ -74,10 +97,6 @@ def _count(leaks: Sequence[Leak]) -> str:
 
 
 def _stored(state: State, options: ScanOptions) -> Iterator[_Stored]:
-    if options.paths:
-        for path in options.paths:
-            yield from _given(options.directory / path)
-        return
     shelf, project = state.shelf, state.project
     if options.rev is None:
         baselines = dict(files_below(project.root / _BASELINES, hidden=True))
@@ -92,7 +111,12 @@ def _stored(state: State, options: ScanOptions) -> Iterator[_Stored]:
         yield _Stored(name=f"{_BASELINES}/{name}", data=data, cassette=False)
 
 
-def _given(path: Path) -> Iterator[_Stored]:
+def _given(options: ScanOptions) -> Iterator[_Stored]:
+    for path in options.paths:
+        yield from _at(options.directory / path)
+
+
+def _at(path: Path) -> Iterator[_Stored]:
     if path.is_file():
         json = path.suffix == ".json"
         yield _Stored(name=str(path), data=path.read_bytes(), cassette=json)
@@ -100,4 +124,5 @@ def _given(path: Path) -> Iterator[_Stored]:
         for inner, data in files_below(path, hidden=True):
             yield _Stored(name=f"{path}/{inner}", data=data, cassette=inner.endswith(".json"))
     else:
-        raise UsageError(f"{path} does not exist", hint="name files or folders to scan")
+        said = "is neither a file nor a folder" if path.exists() else "does not exist"
+        raise UsageError(f"{path} {said}", hint="name files or folders to scan")

@@ -8,15 +8,14 @@ from pathlib import Path
 
 from evalgate.commands.cassettes.answer import Answer, bytes_text
 from evalgate.commands.cassettes.exchanges import HEADINGS, lines_of, one_exchange
-from evalgate.commands.cassettes.finding import Named, find_cassette
-from evalgate.commands.project import Project, State, open_state
-from evalgate.commands.run import subject_of
+from evalgate.commands.cassettes.finding import Named, find_named
+from evalgate.commands.cassettes.settings import Find, Settings
 from evalgate.commands.tables import render_rows
 from evalgate.core.exchange import Exchange
+from evalgate.core.identity import short_of
 from evalgate.core.json import Json
 from evalgate.core.scrubs import BESIDE, SCRUBS, Scrub
 from evalgate.gateway.dialects.table import DIALECTS
-from evalgate.gateway.keys.rescrubbing import recorded_rules
 from evalgate.gateway.reading import mapping
 
 
@@ -30,30 +29,30 @@ class ShowOptions:
     exchange: int | None = None
 
 
-def show_cassette(project: Project, options: ShowOptions) -> Answer:
+def show_cassette(find: Find, options: ShowOptions) -> Answer:
     """Show a cassette's header, what was scrubbed, and its exchanges; or one exchange in full."""
-    with open_state(project, subject_of(options.rev)) as state:
-        named = find_cassette(
-            state, options.cassette, directory=options.directory, on_disk=options.rev is None
-        )
-        if options.exchange is not None:
-            text, value = one_exchange(named.tape.exchanges, options.exchange)
-            return Answer(text=text, value={"cassette": named.name, **value})
-        return _whole(named, state)
+    named, settings = find_named(
+        find, options.cassette, directory=options.directory, rev=options.rev
+    )
+    if options.exchange is not None:
+        text, value = one_exchange(named.tape.exchanges, options.exchange)
+        return Answer(text=text, value={"cassette": named.name, **value})
+    return _whole(named, settings)
 
 
-def _whole(named: Named, state: State) -> Answer:
+def _whole(named: Named, settings: Settings) -> Answer:
     lines = lines_of(named.tape.exchanges)
-    scrubs = _scrubs(named, state.config.cassettes.scrubs)
+    scrubs = _scrubs(named, settings.cassettes.scrubs)
     drops = _drops(named.tape.exchanges)
     value: dict[str, Json] = {
         "cassette": named.name,
         "bytes": len(named.data),
         "sha256": named.tape.digest,
         "sealed": named.whole,
-        "header": named.tape.header,
+        "header": named.tape.header.to_json(),
         "measured": mapping(named.tape.record, "measured"),
-        "same_rules": recorded_rules(named.tape.header) == state.config.cassettes.rules,
+        "unconfigured": settings.lacking,
+        "same_rules": named.tape.header.rules == settings.cassettes.rules,
         "scrubs": [*scrubs],
         "drops": [*drops],
         "exchanges": [line.to_json() for line in lines],
@@ -61,7 +60,9 @@ def _whole(named: Named, state: State) -> Answer:
     text = [*_header(named), "", "scrubbed before requests are matched:"]
     cells = [(_s(s, "rule"), _s(s, "dialect"), _s(s, "hits"), _s(s, "reason")) for s in scrubs]
     text.append(render_rows([("rule", "dialect", "hits", "reason"), *cells]))
-    if named.whole and not value["same_rules"]:
+    if settings.lacking:
+        text.append(f"these are the usual rules: {settings.lacking}")
+    elif named.whole and not value["same_rules"]:
         text.append("recorded under other rules than those of today: a replay scrubs it again")
     if drops:
         text += ["", "left out of requests:"]
@@ -74,33 +75,31 @@ def _whole(named: Named, state: State) -> Answer:
 
 
 def _header(named: Named) -> list[str]:
+    header, conditions = named.tape.header, named.tape.header.conditions
     if not named.whole:
-        task = _s(named.tape.header, "task")
-        of = f" of task {task} #{_s(named.tape.header, 'n')}" if task else ""
+        of = f" of task {header.task} #{header.n}" if header.task else ""
         return [f"{named.name}: the journal{of}; the recording was broken off and not sealed"]
-    header, conditions = named.tape.header, mapping(named.tape.header, "conditions")
-    if "recorder" in header:
+    if header.recorder:
         # No trial was made, so there is nothing to say of one.
-        by = f"recorded in process by {_s(header, 'recorder')} on {_s(header, 'recorded')}"
+        by = f"recorded in process by {header.recorder} on {header.recorded}"
         return [f"{named.name}, {bytes_text(len(named.data))}", by]
-    models = conditions.get("models")
-    served = ", ".join(map(str, models)) if isinstance(models, list) and models else "no model"
+    served = ", ".join(conditions.models if conditions else ()) or "no model"
     agent = mapping(named.tape.record, "agent")
     measured = mapping(named.tape.record, "measured")
     outcome = ": ".join(filter(None, (_s(measured, "outcome"), _s(measured, "reason"))))
     return [
         f"{named.name}, {bytes_text(len(named.data))}",
-        f"task {_s(header, 'task')} #{_s(header, 'n')} of the harness "
-        f"{_s(header, 'fingerprint')[:12]}, recording {_s(header, 'recording')} "
-        f"of {_s(header, 'recorded')}",
+        f"task {header.task} #{header.n} of the harness {short_of(header.fingerprint)}, "
+        f"recording {header.recording} of {header.recorded}",
         f"{outcome or 'no outcome'}; the agent {_s(agent, 'status')} "
         f"after {_s(agent, 'seconds')} s",
-        f"served by {served}, in the sandbox {_s(conditions, 'sandbox')}",
+        f"served by {served}, in the sandbox {conditions.sandbox if conditions else ''}",
     ]
 
 
 def _scrubs(named: Named, rules: Sequence[Scrub]) -> list[dict[str, Json]]:
-    hits = mapping(named.tape.header, "scrubs", "hits")
+    scrubbed = named.tape.header.scrubs
+    hits = scrubbed.hits if scrubbed else {}
     known = {rule.name: rule for rule in (*SCRUBS, *rules)}
     names = dict.fromkeys((*(rule.name for rule in rules), *hits, *BESIDE))
     found: list[dict[str, Json]] = []
@@ -108,8 +107,14 @@ def _scrubs(named: Named, rules: Sequence[Scrub]) -> list[dict[str, Json]]:
         rule = known.get(name)
         reason = rule.reason if rule else BESIDE.get(name, "a rule that is no longer configured")
         dialects = ", ".join(sorted(rule.dialects)) if rule else ""
-        row = {"rule": name, "dialect": dialects or "any", "hits": hits.get(name, 0)}
-        found.append({**row, "reason": reason})
+        found.append(
+            {
+                "rule": name,
+                "dialect": dialects or "any",
+                "hits": hits.get(name, 0),
+                "reason": reason,
+            }
+        )
     return found
 
 

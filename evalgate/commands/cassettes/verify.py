@@ -7,21 +7,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from evalgate.commands.cassettes.answer import Answer
-from evalgate.commands.cassettes.finding import Shelved, shelved
-from evalgate.commands.cassettes.retention import kept_recordings
-from evalgate.commands.project import Project, State, open_state
+from evalgate.commands.cassettes.retention import recordings_aside
+from evalgate.commands.project import Project, State, open_state, subject_of
 from evalgate.commands.recordings import mixture, place_of
-from evalgate.commands.run import subject_of
+from evalgate.commands.shelved import Shelved, shelved
 from evalgate.core.claim import Claim
 from evalgate.core.decision import worst
 from evalgate.core.exchange import Ending, Exchange, is_error
+from evalgate.core.identity import short_of
 from evalgate.core.json import Json
 from evalgate.errors import ExitCode, NothingRanError, UsageError
 from evalgate.gateway.dialects.table import DIALECTS
 from evalgate.gateway.format.cassette_format import in_conflict, one_recording, one_side
 from evalgate.gateway.keys.matching import FORMAT
-from evalgate.gateway.keys.rescrubbing import recorded_rules
-from evalgate.gateway.reading import member
 from evalgate.gateway.witness.witness import read_reply
 from evalgate.runner.recorded import RecordedTrial
 
@@ -106,8 +104,8 @@ def _trials(files: Sequence[Shelved], state: State, found: _Findings) -> list[Re
             found.outdate(one, f"{one.name}: there is no task {trial.task}")
         elif tasks[trial.task] != trial.task_digest:
             found.outdate(one, f"{one.name}: of another version of the task {trial.task}")
-        other_rules += recorded_rules(trial.tape.header) != rules
-        other_keys += member(trial.tape.header, "scrubs", "keys") != FORMAT
+        other_rules += trial.tape.header.rules != rules
+        other_keys += trial.tape.header.keys != FORMAT
     if other_rules:
         found.notes.append(f"{other_rules} recorded under other scrub rules: scrubbed again")
     if other_keys:
@@ -117,7 +115,7 @@ def _trials(files: Sequence[Shelved], state: State, found: _Findings) -> list[Re
         for folder, count in found.merging.items()
     ]
     for folder, members in sets.items():
-        if mixed := mixture(trial.recording for _, trial in members):
+        if mixed := mixture(trial.tape.header for _, trial in members):
             # All of them: nobody can tell which ones are at home.
             found.wrong_files.update(one.name for one, _ in members)
             found.wrong.append(f"{folder} is {mixed}; {one_recording(folder)}")
@@ -141,7 +139,7 @@ def _loaded(one: Shelved, found: _Findings) -> RecordedTrial | None:
 
 def _problems(one: Shelved, trial: RecordedTrial) -> Iterator[str]:
     if one.path != place_of(trial):
-        yield f"is the recording of {trial.task} #{trial.n} of {trial.fingerprint[:12]}"
+        yield f"is the recording of {trial.task} #{trial.n} of {short_of(trial.fingerprint)}"
     if not trial.evidence.counts:
         yield f"is {trial.evidence}, which proves nothing"
     if Claim.from_json(trial.claim.to_json()) != trial.claim:
@@ -182,7 +180,7 @@ def _baselines(state: State, trials: Sequence[RecordedTrial], found: _Findings) 
         if print_ not in here:
             continue
         name = f"baselines/{baseline.filename}"
-        kept = kept_recordings(state.project, print_)
+        aside_in = recordings_aside(state.project, print_)
         elsewhere: Counter[str] = Counter()
         for task in baseline.sample.tasks.values():
             for row in (row for row in task.rows if row.cassette):
@@ -192,7 +190,7 @@ def _baselines(state: State, trials: Sequence[RecordedTrial], found: _Findings) 
                 elif there and there.recording <= baseline.provenance.recordings:
                     found.wrong.append(f"{name}: {task.task} #{row.n} is not what it names")
                 else:
-                    ref = kept.get(row.cassette)
+                    ref = aside_in.get(row.cassette)
                     aside = "not on the shelf" if there is None else "recorded anew since"
                     elsewhere[f"its proof is kept in {ref}" if ref else aside] += 1
         found.unproven += elsewhere.total()

@@ -21,6 +21,7 @@ from evalgate.core.request import distinct
 from evalgate.errors import UsageError
 from evalgate.gateway.dialects.table import DIALECTS
 from evalgate.gateway.format.folding import fold, unfold
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.format.joined import JoinedTexts
 from evalgate.gateway.format.lines import join_lines, split_lines
 from evalgate.gateway.format.parts import PartsReader, PartsWriter
@@ -41,7 +42,7 @@ _LEAK = "remove the secret from what is stored; nothing was written"
 class CassetteFile:
     """Everything one cassette holds; ``digest`` is that of the file it was read from."""
 
-    header: JsonObject
+    header: Header
     exchanges: tuple[Exchange, ...]
     claim: JsonObject
     record: JsonObject
@@ -58,7 +59,7 @@ def dump_cassette(cassette: CassetteFile, *, redactor: Redactor | None = None) -
         data = _encode(
             {
                 "format": FORMAT,
-                "header": _in_order(cassette.header),
+                "header": _in_order(cassette.header.to_json()),
                 "parts": writer.parts,
                 "exchanges": entries,
                 "claim": _in_order(cassette.claim),
@@ -94,7 +95,7 @@ def load_cassette(data: bytes, *, name: str) -> CassetteFile:
     try:
         reader = ExchangeReader(needed_object(parsed["parts"]))
         return CassetteFile(
-            header=needed_object(join_lines(parsed["header"])),
+            header=Header.from_json(join_lines(parsed["header"])),
             exchanges=tuple(map(reader.take, needed_list(parsed["exchanges"]))),
             claim=needed_object(join_lines(parsed["claim"])),
             record=needed_object(join_lines(parsed["record"])),
@@ -227,7 +228,7 @@ def _cuts(text: str) -> tuple[tuple[int, int], ...]:
 def _refuse_leaks(cassette: CassetteFile, guard: Redactor) -> None:
     """Look before the text is cut into lines or base64, where a secret could hide."""
     header = cassette.header
-    trial = [f"task {header['task']} #{header.get('n')}"] if "task" in header else []
+    trial = [f"task {header.task} #{header.n}"] if header.task else []
     joined = JoinedTexts()
     seen: set[bytes] = set()
     for number, exchange in enumerate(cassette.exchanges):
@@ -240,7 +241,7 @@ def _refuse_leaks(cassette: CassetteFile, guard: Redactor) -> None:
         _refuse(guard.leaks(exchange.body), place)
         for _, text in joined.of(exchange):
             _refuse(guard.leaks(text), place)
-    for value in (cassette.header, cassette.claim, cassette.record):
+    for value in (header.to_json(), cassette.claim, cassette.record):
         try:
             text = orjson.dumps(value)
         except TypeError as error:

@@ -29,6 +29,7 @@ from evalgate.gateway.format.cassette_format import (
     ExchangeReader,
     ExchangeWriter,
 )
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.reading import needed_list, needed_object
 
 _KIND: Final = "evalgate journal"
@@ -41,7 +42,7 @@ class Journal:
     ``trouble`` is what keeps it from writing, None while nothing does; what came before is kept.
     """
 
-    def __init__(self, path: Path, header: JsonObject, redactor: Redactor) -> None:
+    def __init__(self, path: Path, header: Header, redactor: Redactor) -> None:
         """Write to a file that does not exist yet, or is written anew.
 
         NotAvailableError when it can not be written.
@@ -60,7 +61,7 @@ class Journal:
         except OSError as error:
             raise self._in_words(error) from error
         try:
-            self._put({"kind": _KIND, "format": FORMAT, "header": header})
+            self._put({"kind": _KIND, "format": FORMAT, "header": header.to_json()})
         except OSError as error:
             self._file.close()
             raise self._in_words(error) from error
@@ -120,7 +121,7 @@ class Journal:
 
 
 @contextmanager
-def open_journal(path: Path, *, header: JsonObject, redactor: Redactor) -> Iterator[Journal]:
+def open_journal(path: Path, *, header: Header, redactor: Redactor) -> Iterator[Journal]:
     """Write a journal while the context lasts; the file stays until somebody removes it.
 
     ``header`` holds what a cassette's would of places and scrubs. NotAvailableError, also at the
@@ -147,12 +148,12 @@ def load_journal(data: bytes, *, name: str) -> CassetteFile:
     chain = _Chain()
     try:
         if not whole and cut:
-            return _cassette({}, ())
+            return _cassette(Header(), ())
         parsed = [needed_object(orjson.loads(chain.unlink(line))) for line in whole]
         if not parsed or parsed[0].get("kind") != _KIND or parsed[0].get("format") != FORMAT:
             message = f"{name} is no journal of this evalgate"
             raise UsageError(message, hint=_HINT)
-        return _cassette(needed_object(parsed[0]["header"]), _exchanges(parsed[1:]))
+        return _cassette(Header.from_json(parsed[0]["header"]), _exchanges(parsed[1:]))
     except (ValueError, TypeError, LookupError, AttributeError) as error:
         raise UsageError(f"{name} is damaged: {error}", hint=_HINT) from error
 
@@ -182,7 +183,7 @@ class _Chain:
         return self._START + self._digest.hexdigest().encode() + b'"}'
 
 
-def _cassette(header: JsonObject, exchanges: tuple[Exchange, ...]) -> CassetteFile:
+def _cassette(header: Header, exchanges: tuple[Exchange, ...]) -> CassetteFile:
     return CassetteFile(header=header, exchanges=exchanges, claim={}, record={})
 
 

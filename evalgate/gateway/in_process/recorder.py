@@ -15,21 +15,21 @@ from typing import Any, Final
 from weakref import WeakKeyDictionary
 
 from evalgate.core.exchange import Ending, Exchange
-from evalgate.core.json import JsonObject
 from evalgate.core.redaction import Redactor
 from evalgate.core.scrubs import Scrub
 from evalgate.disk import write_whole
 from evalgate.errors import UsageError, from_os_error
 from evalgate.gateway.capture import clean_body
 from evalgate.gateway.format.cassette_format import CassetteFile, dump_cassette
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.format.journal import Journal, open_journal
 from evalgate.gateway.in_process.asked import Asked, keyed
 from evalgate.gateway.keys.cleaning import Cleaner
 from evalgate.gateway.keys.matching import Keying
-from evalgate.gateway.keys.rescrubbing import wire_header
+from evalgate.gateway.keys.rescrubbing import scrubbed_by
 from evalgate.gateway.upstream import returned
 
-#: What a header says of who recorded; a trial's cassette has no such member.
+#: What a header says of who recorded; that of a trial says nothing.
 RECORDER: Final = "evalgate.vcr"
 
 
@@ -110,15 +110,16 @@ class Recorder:
         """
         with self._lock:
             exchanges = tuple(self._kept[slot] for slot in sorted(self._kept))
-            header: JsonObject = {
-                "recorder": RECORDER,
-                "recorded": datetime.now(UTC).date().isoformat(),
-                **wire_header(self._places, self._scrubs, self._cleaner.hits),
-            }
+            header = Header(
+                recorder=RECORDER,
+                recorded=datetime.now(UTC).date().isoformat(),
+                places=self._places,
+                scrubs=scrubbed_by(self._scrubs, self._cleaner.hits),
+            )
         whole = CassetteFile(header=header, exchanges=exchanges, claim={}, record={})
         data = dump_cassette(whole, redactor=self._redactor)
         try:
-            write_whole(self._file, data)
+            write_whole(_target(self._file), data)
         except OSError as error:
             raise from_os_error(error) from error
         self._journal.discard()
@@ -145,17 +146,27 @@ def open_recorder(
     UsageError when nothing can be written there.
     """
     journal = _journal(file)
-    header = {"recorder": RECORDER, **wire_header(places, scrubs, {})}
-    with open_journal(journal, header=header, redactor=redactor) as kept:
-        yield Recorder(file, kept, cleaner, redactor, places=places, scrubs=scrubs)
+    header = Header(recorder=RECORDER, places=places, scrubs=scrubbed_by(scrubs))
+    with open_journal(journal, header=header, redactor=redactor) as opened:
+        yield Recorder(file, opened, cleaner, redactor, places=places, scrubs=scrubs)
+
+
+def _target(file: Path) -> Path:
+    """Return the file itself: a link stays one. OSError when links lead round in a circle."""
+    target = Path(os.path.realpath(file))
+    if target.is_symlink():
+        raise OSError(errno.ELOOP, os.strerror(errno.ELOOP))
+    return target
 
 
 def _journal(file: Path) -> Path:
     """Return the place of the journal, which was emptied: both files can be written."""
     journal = file.with_name(f"{file.name}.journal")
     try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        if file.is_dir():
+        target = _target(file)
+        for folder in (file.parent, target.parent):
+            folder.mkdir(parents=True, exist_ok=True)
+        if target.is_dir():
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR))
         journal.write_bytes(b"")
     except OSError as error:

@@ -23,8 +23,7 @@ from evalgate.gateway.in_process.player import Player
 from evalgate.gateway.in_process.recorder import open_recorder
 from evalgate.gateway.keys.cleaning import USUAL, Cleaner
 from evalgate.gateway.keys.matching import Keying
-from evalgate.gateway.keys.rescrubbing import recorded_rules, rescrubbed
-from evalgate.gateway.streams.moving import recorded_places
+from evalgate.gateway.keys.rescrubbing import rescrubbed
 
 #: The contexts of this process that are open, the innermost last; and that one of a thread or task.
 _LOCK: Final = threading.Lock()
@@ -124,8 +123,8 @@ def _player(file: Path, keying: Keying, here: Mapping[str, str], scrubs: Sequenc
         message = f"{file}: no cassette to replay: {error.strerror}"
         raise UsageError(message, hint='record it with mode="record"') from error
     read = load_cassette(data, name=str(file))
-    tape = rescrubbed(read.exchanges, recorded_rules(read.header), scrubs)
-    return Player(tape=tape, keying=keying, recorded=recorded_places(read.header), here=here)
+    tape = rescrubbed(read.exchanges, read.header.rules, scrubs)
+    return Player(tape=tape, keying=keying, recorded=read.header.places, here=here)
 
 
 @contextmanager

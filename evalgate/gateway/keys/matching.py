@@ -96,11 +96,11 @@ class Keying:
 
         ``query`` has its members in their order, repeated ones as often as they were sent.
         """
-        kept = dialect.headers | dialect.noted
+        heeded = dialect.headers | dialect.noted
         asked = {
             name.lower(): self.cleaner.text(value)
             for name, value in (headers or {}).items()
-            if name.lower() in kept
+            if name.lower() in heeded
         }
         plain = self.cleaner.text(path)
         said = self.cleaner.text(_query(query))

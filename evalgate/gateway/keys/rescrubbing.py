@@ -8,36 +8,19 @@ from dataclasses import replace
 import orjson
 
 from evalgate.core.exchange import Exchange
-from evalgate.core.json import Json
 from evalgate.core.redaction import Redactor
 from evalgate.core.request import StoredRequest
 from evalgate.core.scrubs import Scrub, scrubs_digest
 from evalgate.gateway.dialects.table import DIALECTS
+from evalgate.gateway.format.header import Scrubbed
 from evalgate.gateway.keys.cleaning import Cleaner
 from evalgate.gateway.keys.matching import FORMAT, key_again, stored
 
 
-def rules_header(scrubs: Sequence[Scrub], hits: Mapping[str, int]) -> dict[str, Json]:
-    """Return what a cassette's header says of scrubbing: versions, and how often each rule hit."""
-    return {
-        "keys": FORMAT,
-        "rules": scrubs_digest(scrubs),
-        "hits": {name: count for name, count in sorted(hits.items()) if count},
-    }
-
-
-def wire_header(
-    places: Mapping[str, str], scrubs: Sequence[Scrub], hits: Mapping[str, int]
-) -> dict[str, Json]:
-    """Return what the wire itself says of a recording: the run's own places, and scrubbing."""
-    return {"places": dict(places), "scrubs": rules_header(scrubs, hits)}
-
-
-def recorded_rules(header: Mapping[str, Json]) -> str:
-    """Return the version of the rules a cassette was recorded under; empty when it says none."""
-    said = header.get("scrubs")
-    rules = said.get("rules") if isinstance(said, Mapping) else None
-    return rules if isinstance(rules, str) else ""
+def scrubbed_by(scrubs: Sequence[Scrub], hits: Mapping[str, int] | None = None) -> Scrubbed:
+    """Return what a cassette's header says of scrubbing by these rules, and of their hits."""
+    counts = {name: count for name, count in sorted((hits or {}).items()) if count}
+    return Scrubbed(keys=FORMAT, rules=scrubs_digest(scrubs), hits=counts)
 
 
 def rescrubbed(

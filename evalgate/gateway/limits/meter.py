@@ -92,6 +92,6 @@ class Meter:
         )
         self._account.report(sum(fresh.values(), _FREE), alone=sum(alone, _FREE), largest=largest)
 
-    def keep(self) -> None:
+    def settle(self) -> None:
         """Say that the trial is on disk."""
-        self._account.keep()
+        self._account.settle()

@@ -19,7 +19,7 @@ class Account:
         self.alone = _FREE
         self.largest = _FREE
         self.under_way: dict[int, bool] = {}
-        self.kept = False
+        self.on_disk = False
 
     def report(self, used: Tally, *, alone: Tally, largest: Tally = _FREE) -> None:
         """Take what was used, what of it stands in no journal, and the most of one exchange."""
@@ -31,9 +31,9 @@ class Account:
         """Say that a request is answered: only what was reported counts from now on."""
         self.under_way.pop(slot, None)
 
-    def keep(self) -> None:
+    def settle(self) -> None:
         """Say that the trial is on disk; what it used is found there from now on."""
-        self.kept = True
+        self.on_disk = True
 
 
 class Spending:
@@ -87,7 +87,7 @@ class Spending:
         """
         with self._lock:
             accounts, before = tuple(self._accounts), self._lost + self._dropped
-        return sum((one.alone for one in accounts if not one.kept), before)
+        return sum((one.alone for one in accounts if not one.on_disk), before)
 
     def stop(self) -> Stop | None:
         """Say why nothing more may be asked, whatever becomes of what is under way, or None."""

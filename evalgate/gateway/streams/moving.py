@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from evalgate.core.json import Json
 from evalgate.core.places import place_spans
 from evalgate.core.redaction import Span
 from evalgate.gateway.streams.editing import edit_pieces
-
-
-def recorded_places(header: Mapping[str, Json]) -> dict[str, str]:
-    """Return the places a cassette was recorded with; none when it does not say."""
-    places = header.get("places")
-    if not isinstance(places, Mapping):
-        return {}
-    return {label: path for label, path in places.items() if isinstance(path, str)}
 
 
 def moved_body(body: bytes, old: Mapping[str, str], new: Mapping[str, str]) -> bytes:

@@ -14,6 +14,7 @@ from evalgate.core.exchange import Ending, Exchange
 from evalgate.core.request import Piece, StoredRequest
 from evalgate.errors import UsageError
 from evalgate.gateway.cassette import CassetteFile
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.keys.canonical import encode
 
 #: What HAR 1.2 asks for, member by member; a list of one stands for any number of such.
@@ -77,7 +78,7 @@ def exchange(*messages: str, body: bytes = b"{}", **more: Any) -> Exchange:
 
 
 def tape(*exchanges: Exchange, **header: Any) -> CassetteFile:
-    return CassetteFile(header=header, exchanges=exchanges, claim={}, record={})
+    return CassetteFile(header=Header(**header), exchanges=exchanges, claim={}, record={})
 
 
 def test_an_archive_has_the_shape_of_har_1_2():

@@ -14,6 +14,7 @@ from evalgate.core.redaction import Redactor
 from evalgate.core.request import Piece, StoredRequest
 from evalgate.errors import UsageError
 from evalgate.gateway.cassette import CassetteFile, dump_cassette
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.keys.canonical import encode
 
 KEY = "k3y-0123456789abcdef"
@@ -46,7 +47,7 @@ def exchange(text: str = "hello", body: bytes = b"{}") -> Exchange:
 
 def stored(*exchanges: Exchange, **more: object) -> bytes:
     """Return a cassette as one would be that nobody looked through."""
-    empty = CassetteFile(header={"task": "t"}, exchanges=exchanges, claim={}, record={})
+    empty = CassetteFile(header=Header(task="t"), exchanges=exchanges, claim={}, record={})
     return dump_cassette(replace(empty, **more))
 
 
@@ -92,7 +93,7 @@ def test_a_secret_cut_into_the_items_of_an_array_is_found(end):
     body = (json.dumps(items)[:-1] + end).encode()
     data = stored(replace(exchange(body=body), dialect="gemini", path="/v1beta/models/m:x"))
     assert (0, "reply", "SOME_KEY", "joined") in scanned(data)
-    sealed = CassetteFile(header={}, exchanges=(exchange(body=body),), claim={}, record={})
+    sealed = CassetteFile(header=Header(), exchanges=(exchange(body=body),), claim={}, record={})
     with pytest.raises(UsageError, match="would hold a secret: SOME_KEY"):
         dump_cassette(sealed, redactor=Redactor({"SOME_KEY": KEY}))
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import hashlib
 import http.client
 import itertools
 import json
 import os
+import re
 import threading
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -16,11 +18,13 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
+import orjson
 import pytest
 from hypothesis import settings
 
 from evalgate.core.redaction import Redactor
 from evalgate.gateway.cassette import CassetteFile, load_cassette
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.server import Gateway, Mode, Route, RouteSpec, open_gateway
 from evalgate.gateway.upstream import Upstream
 
@@ -29,6 +33,20 @@ from evalgate.gateway.upstream import Upstream
 EXAMPLES = int(os.environ.get("EVALGATE_EXAMPLES", "100"))
 settings.register_profile("patient", deadline=None, max_examples=EXAMPLES)
 settings.load_profile("patient")
+
+
+@pytest.fixture(scope="session")
+def sealed() -> Callable[[Mapping[str, Any]], bytes]:
+    """Return what makes a file of any content, closed by a digest that fits."""
+
+    def seal(rest: Mapping[str, Any]) -> bytes:
+        digest = hashlib.sha256(orjson.dumps(rest)).hexdigest()
+        whole = {**rest, "sha256": digest}
+        indented = orjson.dumps(whole, option=orjson.OPT_INDENT_2)
+        return re.sub(rb"(?m)^( +)\1", rb"\1", indented) + b"\n"
+
+    return seal
+
 
 PATH = "/v1/messages"
 KEY = "sk-ant-scripted-0123456789abcdef"
@@ -227,7 +245,7 @@ class Wire:
     def sealed(self, route: Route, path: Path | None = None) -> CassetteFile:
         """Seal a route and read the file again."""
         target = path or self.file
-        route.seal(target, header={"task": "t"}, claim={"files": {}}, record={"agent": {}})
+        route.seal(target, header=Header(task="t"), claim={"files": {}}, record={"agent": {}})
         return load_cassette(target.read_bytes(), name=str(target))
 
     def asked(self, text: str = "hello", **more: Any) -> dict[str, Any]:

@@ -13,7 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.core.exchange import Ending, Exchange
+from evalgate.core.identity import Conditions
 from evalgate.core.redaction import Redactor
+from evalgate.core.trial import Evidence
 from evalgate.errors import UsageError
 from evalgate.gateway.cassette import (
     CassetteFile,
@@ -23,6 +25,7 @@ from evalgate.gateway.cassette import (
     write_recording,
 )
 from evalgate.gateway.dialects.table import DIALECTS
+from evalgate.gateway.format.header import Header, Scrubbed
 from evalgate.gateway.keys.cleaning import Cleaner
 from evalgate.gateway.keys.matching import Keying, key_again
 
@@ -70,9 +73,35 @@ exchanges = st.builds(
     began=st.floats(0, 1e6),
     seconds=st.floats(0, 1e6),
 )
+texts = st.text(st.characters(exclude_categories=["Cs"]))
+headers = st.builds(
+    Header,
+    places=st.dictionaries(names, texts, max_size=3),
+    scrubs=st.none()
+    | st.builds(
+        Scrubbed,
+        keys=st.integers(0, 9),
+        rules=texts,
+        hits=st.dictionaries(names, st.integers(1, 9), max_size=3),
+    ),
+    recorder=texts,
+    recorded=st.sampled_from(["", "2026-02-03"]),
+    evalgate=texts,
+    recording=st.integers(0, 9),
+    recording_id=texts,
+    models=st.dictionaries(names, texts, max_size=3),
+    fingerprint=texts,
+    parts=st.dictionaries(names, texts, max_size=3),
+    task=texts,
+    task_digest=texts,
+    series=texts,
+    n=st.integers(0, 9),
+    evidence=st.none() | st.sampled_from(Evidence),
+    conditions=st.none() | st.builds(Conditions, sandbox=texts, agent=texts),
+)
 files = st.builds(
     CassetteFile,
-    header=objects,
+    header=headers,
     exchanges=st.lists(exchanges, max_size=5).map(tuple),
     claim=objects,
     record=objects,
@@ -93,7 +122,7 @@ def key_again_of(one: Exchange) -> Exchange:
 
 def cassette(*exchanges, **more) -> CassetteFile:
     """Return a cassette like others but for what is given."""
-    parts = {"header": {"task": "t"}, "claim": {}, "record": {}, **more}
+    parts = {"header": Header(task="t"), "claim": {}, "record": {}, **more}
     return CassetteFile(exchanges=exchanges, **parts)
 
 
@@ -201,7 +230,7 @@ def test_what_is_no_cassette_of_ours_is_refused_by_name(data, words):
 @pytest.mark.parametrize(
     "leaking",
     [
-        cassette(header={"a": "hunter2hunter2"}),
+        cassette(header=Header(models={"a": "hunter2hunter2"})),
         cassette(claim={"a": ["x\nhunter2hunter2\n"]}),
         cassette(claim={"a": "-----BEGIN PRIVATE KEY-----\nMIIE\n-----END PRIVATE KEY-----"}),
         cassette(record={"hunter2hunter2": 1}),
@@ -224,7 +253,7 @@ def test_a_refused_secret_is_told_with_its_place():
     """Task, trial and exchange: whoever looks for it knows where."""
     body = b'{"said":"hunter2hunter2"}'
     leaking = cassette(exchange(), exchange(body=body))
-    leaking = replace(leaking, header={**leaking.header, "task": "double", "n": 2})
+    leaking = replace(leaking, header=replace(leaking.header, task="double", n=2))
     with pytest.raises(UsageError, match=r"secret: TOKEN \(task double #2, exchange 1\)$"):
         dump_cassette(leaking, redactor=Redactor({"TOKEN": "hunter2hunter2"}))
 

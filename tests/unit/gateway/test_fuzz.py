@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import hashlib
 import http.client
 import json
 import logging
-import re
 from dataclasses import replace
 from urllib.parse import urlsplit
 
@@ -21,6 +19,7 @@ from evalgate.core.scrubs import usual_scrubs
 from evalgate.errors import UsageError
 from evalgate.gateway.cassette import CassetteFile, dump_cassette, load_cassette, open_replay
 from evalgate.gateway.dialects.table import DIALECTS
+from evalgate.gateway.format.header import Header, Scrubbed
 from evalgate.gateway.keys.cleaning import Cleaner
 from evalgate.gateway.keys.matching import Keying, key_again
 from evalgate.gateway.misses.divergence import explain
@@ -63,7 +62,7 @@ def exchange(dialect: str, request: object, body: bytes) -> Exchange:
 WHOLE = json.loads(
     dump_cassette(
         CassetteFile(
-            header={"task": "t", "scrubs": {"rules": "x", "hits": {}}, "places": {"REPO": "/r"}},
+            header=Header(task="t", scrubs=Scrubbed(keys=1, rules="x"), places={"REPO": "/r"}),
             exchanges=(
                 exchange("anthropic", ASKED, EVENTS),
                 exchange("openai-chat", {**ASKED, "messages": [SAID, SAID]}, b'{"choices": []}'),
@@ -74,14 +73,6 @@ WHOLE = json.loads(
         )
     )
 )
-
-
-def sealed(rest: object) -> bytes:
-    """Return a file of this content, closed by a digest that fits."""
-    digest = hashlib.sha256(orjson.dumps(rest)).hexdigest()
-    whole = {**rest, "sha256": digest}
-    indented = orjson.dumps(whole, option=orjson.OPT_INDENT_2)
-    return re.sub(rb"(?m)^( +)\1", rb"\1", indented) + b"\n"
 
 
 @st.composite
@@ -116,7 +107,7 @@ def _writable(value: object) -> bool:
 
 @settings(suppress_health_check=[HealthCheck.too_slow])
 @given(damaged())
-def test_a_damaged_cassette_is_refused_by_name_or_is_one(value):
+def test_a_damaged_cassette_is_refused_by_name_or_is_one(sealed, value):
     """Its digest was made to fit, so that only what it says is wrong."""
     data = sealed(value)
     try:
@@ -148,7 +139,7 @@ def test_any_body_is_answered_in_the_dialect_s_own_words(wire, caplog):
     """Two hundred bodies for each API; the gateway never fails itself."""
     caplog.set_level(logging.DEBUG, logger="evalgate")
     bodies = _bodies()
-    empty = CassetteFile(header={}, exchanges=(), claim={}, record={})
+    empty = CassetteFile(header=Header(), exchanges=(), claim={}, record={})
     with wire.replay(empty) as route:
         url = urlsplit(route.base_url)
         connection = http.client.HTTPConnection(url.hostname, url.port, timeout=20)

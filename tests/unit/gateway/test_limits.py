@@ -235,7 +235,7 @@ def test_the_budget_of_a_run_stops_all_its_trials(wire):
         refused = wire.post(one, wire.asked("more"))
         assert (one.meter.over_budget, other.meter.over_budget) == (True, False)
         witness = one.witness()
-        other.meter.keep()
+        other.meter.settle()
     assert refused.status == 400
     assert refused.json["error"]["message"].startswith("evalgate: budget of the run: the limit of")
     assert witness.limit is None
@@ -347,7 +347,7 @@ def test_spending_is_one_sum_for_all_threads():
     for thread in threads:
         thread.join()
     assert spending.used.turns == 5000
-    accounts[0].keep()
+    accounts[0].settle()
     assert spending.lost.turns == 4900
 
 

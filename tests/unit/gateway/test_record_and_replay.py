@@ -16,6 +16,7 @@ import pytest
 from evalgate.core.exchange import Ending
 from evalgate.errors import UsageError
 from evalgate.gateway.cassette import load_cassette
+from evalgate.gateway.format.header import Header
 
 SSE = (
     b'event: message_start\r\ndata: {"type":"message_start","message":{"model":"m-1","usage":'
@@ -287,7 +288,7 @@ def test_seal_gives_the_digest_of_the_file(wire):
     """The caller names the trial's cassette without reading it again."""
     path = wire.file
     with wire.live(places={"REPO": "/r"}) as route:
-        whole = route.seal(path, header={"task": "t"}, claim={}, record={})
+        whole = route.seal(path, header=Header(task="t"), claim={}, record={})
     assert load_cassette(path.read_bytes(), name="x") == whole
     assert [file.name for file in path.parent.iterdir()] == ["1.json"]
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 from evalgate.gateway.cassette import CassetteFile
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.route_spec import Mode, RouteSpec
 from evalgate.gateway.upstream import Upstream
 
-TAPE = CassetteFile(header={}, exchanges=(), claim={}, record={})
+TAPE = CassetteFile(header=Header(), exchanges=(), claim={}, record={})
 UPSTREAMS = {"m": Upstream(url="http://h")}
 
 

@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 from evalgate.core.exchange import Miss
 from evalgate.core.files import File
+from evalgate.gateway.format.header import Header
 from evalgate.runner.causes import explained, sources_of
 
 PATHS = ("prompts/a.md", "prompts/deep/er/b.md", "agent/main.py")
@@ -31,9 +32,9 @@ def test_a_miss_is_explained_by_the_recording_s_parts():
     miss = Miss(key="k", nearest=0, differs=("x",), now="prompts/deep/er/b.md")
     members = {"prompt": PATHS[:2], "code": PATHS[2:]}
     now = harness(members, {"prompt": "2", "code": "3"})
-    same = explained(miss, header={"parts": {"prompt": "2", "code": "3"}}, harness=now)
+    same = explained(miss, header=Header(parts={"prompt": "2", "code": "3"}), harness=now)
     assert same.part == ""
     assert "the harness is the same" in same.cause
-    changed = explained(miss, header={"parts": {"prompt": "1", "code": "1"}}, harness=now)
+    changed = explained(miss, header=Header(parts={"prompt": "1", "code": "1"}), harness=now)
     assert changed.part == "prompt"
-    assert explained(miss, header={}, harness=now).part == "prompt"
+    assert explained(miss, header=Header(), harness=now).part == "prompt"

@@ -12,12 +12,13 @@ from evalgate.core.redaction import Redactor
 from evalgate.core.request import StoredRequest
 from evalgate.errors import UsageError
 from evalgate.gateway.cassette import CassetteFile
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.format.journal import open_journal
 from evalgate.gateway.keys.cleaning import USUAL
 from evalgate.gateway.keys.matching import key_again
-from evalgate.gateway.keys.rescrubbing import wire_header
+from evalgate.gateway.keys.rescrubbing import scrubbed_by
 from evalgate.runner.artifacts import cassette_path
-from evalgate.runner.journals import paid_for, remove_journals, take_up, topped
+from evalgate.runner.journals import paid_for, remove_journals, take_up, top_up
 from evalgate.store.runs import RunFolder
 
 
@@ -53,7 +54,7 @@ def run(tmp_path):
 
 def write(path, *exchanges, places=None):
     """Write a journal."""
-    header = wire_header(places or {}, USUAL, {})
+    header = Header(places=places or {}, scrubs=scrubbed_by(USUAL))
     with open_journal(path, header=header, redactor=Redactor({})) as journal:
         for slot, one in enumerate(exchanges):
             journal.append(slot, one)
@@ -129,20 +130,20 @@ def test_a_whole_run_has_no_journals(run):
 
 def recorded(*exchanges, places=None) -> CassetteFile:
     """Return a recording."""
-    header = wire_header(places or {}, USUAL, {})
+    header = Header(places=places or {}, scrubs=scrubbed_by(USUAL))
     return CassetteFile(header=header, exchanges=exchanges, claim={}, record={}, digest="d")
 
 
 def test_a_top_up_that_was_never_killed_plays_the_recording():
     """And has asked nothing."""
-    assert topped(recorded(ONE), None, USUAL).tape == recorded(ONE)
-    assert topped(recorded(ONE), None, USUAL).asked == 0
+    assert top_up(recorded(ONE), None, USUAL).tape == recorded(ONE)
+    assert top_up(recorded(ONE), None, USUAL).asked == 0
 
 
 def test_what_a_killed_top_up_asked_comes_behind_the_recording(run):
     """What it had played stands in its journal too, and comes once; each in its order."""
     write(take_up(run, "task", 1).journal, ONE, ONE, THREE)
-    found = topped(recorded(ONE, TWO), take_up(run, "task", 1).tape, USUAL)
+    found = top_up(recorded(ONE, TWO), take_up(run, "task", 1).tape, USUAL)
     assert found.tape.exchanges == (ONE, TWO, ONE, THREE)
     assert found.asked == 2
 
@@ -152,6 +153,6 @@ def test_the_recording_moves_to_where_the_killed_top_up_was(run):
     said = exchange("x", text="look in /old/repo/a.py")
     write(take_up(run, "task", 1).journal, ONE, places={"REPO": "/new/repo"})
     tape = take_up(run, "task", 1).tape
-    found = topped(recorded(said, places={"REPO": "/old/repo"}), tape, USUAL)
+    found = top_up(recorded(said, places={"REPO": "/old/repo"}), tape, USUAL)
     assert found.tape.exchanges[0].body == answer("look in /new/repo/a.py")
-    assert found.tape.header["places"] == {"REPO": "/new/repo"}
+    assert found.tape.header.places == {"REPO": "/new/repo"}

@@ -10,6 +10,7 @@ from evalgate.core.claim import Claim
 from evalgate.core.identity import Conditions
 from evalgate.errors import UsageError
 from evalgate.gateway.format.cassette_format import CassetteFile, dump_cassette
+from evalgate.gateway.format.header import Header
 from evalgate.protocols import StageStatus
 from evalgate.runner.recorded import load_recorded
 
@@ -32,8 +33,8 @@ AGENT: dict[str, Any] = {
 
 def cassette(header: dict[str, Any], record: dict[str, Any]) -> bytes:
     """Return the bytes of a cassette without an exchange."""
-    claim = Claim().to_json()
-    return dump_cassette(CassetteFile(header=header, exchanges=(), claim=claim, record=record))
+    claim, said = Claim().to_json(), Header.from_json(header)
+    return dump_cassette(CassetteFile(header=said, exchanges=(), claim=claim, record=record))
 
 
 def test_what_a_replay_needs_is_read():
@@ -48,8 +49,6 @@ def test_what_a_replay_needs_is_read():
     ("header", "record"),
     [
         *[({k: v for k, v in HEADER.items() if k != name}, {}) for name in HEADER],
-        ({**HEADER, "n": "two"}, {}),
-        ({**HEADER, "conditions": 3}, {}),
         (HEADER, {"agent": {**AGENT, "status": "asleep"}}),
         (HEADER, {"agent": {**AGENT, "seconds": "long"}}),
         (HEADER, {"agent": None}),

@@ -24,6 +24,7 @@ from evalgate.errors import (
     UsageError,
 )
 from evalgate.gateway.cassette import CassetteFile
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.limits.spending import Spending
 from evalgate.protocols import StageStatus
 from evalgate.runner.grade import GradingStoppedError
@@ -96,7 +97,7 @@ def jobs(task: Callable[..., Task]) -> list[Job]:
 def recorded() -> RecordedTrial:
     """A recording in which nothing was asked."""
     return RecordedTrial(
-        tape=CassetteFile(header={}, exchanges=(), claim={}, record={}),
+        tape=CassetteFile(header=Header(), exchanges=(), claim={}, record={}),
         task="a",
         task_digest="d",
         fingerprint="f",
@@ -131,7 +132,7 @@ def go(
             raise
         cost = Tally(usd=trial.signals.cost_usd)
         account.report(cost, alone=cost.known)
-        return Made(trial=trial, kept=account.keep)
+        return Made(trial=trial, settle=account.settle)
 
     trials = execute(jobs, reporting, run, workers=workers, spending=spending, listener=told)
     return trials, told
@@ -278,7 +279,7 @@ def test_what_is_left_to_do_is_done_once_the_trial_is_on_disk(
     seen: list[tuple[str, int]] = []
 
     def make(job: Job, _stop: threading.Event) -> Made:
-        return Made(trial=trial_of(job), kept=lambda: seen.append(names(run.trials)[-1]))
+        return Made(trial=trial_of(job), settle=lambda: seen.append(names(run.trials)[-1]))
 
     execute(jobs, make, run, workers=1, listener=Told())
     assert seen == [(job.task.id, job.n) for job in jobs]
@@ -296,7 +297,7 @@ def test_a_trial_that_can_not_be_written_down_is_not_kept(
             with suppress(OSError):
                 filler.write_bytes(bytes(1_000_000))
         trial = replace(trial_of(job), reason="long " * 2000)
-        return Made(trial=trial, kept=lambda: told.append(job.n))
+        return Made(trial=trial, settle=lambda: told.append(job.n))
 
     with RunStore(small_disk).open({"kind": "run", "fingerprint": "f" * 8}, fresh=True) as run:
         with pytest.raises(NotAvailableError) as caught:

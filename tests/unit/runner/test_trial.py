@@ -18,6 +18,7 @@ from evalgate.core.limits import Allowance, Tally
 from evalgate.core.schema import Source
 from evalgate.core.trial import Evidence, Outcome
 from evalgate.gateway.format.cassette_format import dump_cassette, load_cassette
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.limits.spending import Spending
 from evalgate.gateway.limits.top_up import TopUp
 from evalgate.runner.artifacts import cassette_path
@@ -107,7 +108,7 @@ def bench(asked, task):
             harness=harness,
             tasks=[task()],
             sandbox="process",
-            provenance={"recording": 1},
+            provenance=Header(recording=1),
         )
         return open_bench(setup, {**os.environ, "MODEL_URL": asked.url})
 
@@ -148,7 +149,7 @@ def test_an_attempt_that_nobody_takes_up_again_was_paid_for(bench, run, task, as
         again = Spending(Allowance(usd=100.0))
         live_trial(replace(plain, spending=again), task(), 1, run, STOP)
         assert again.lost.usd == 1.0, "of two attempts one is dropped"
-        made.kept()
+        made.settle()
         assert spending.lost.usd == 1.0, "two was never asked again"
     assert asked == ["one", "two", "three", "three"]
 
@@ -167,8 +168,8 @@ def test_a_sealed_trial_that_is_not_on_disk_is_played_again(bench, run, task, as
         second = live_trial(one, task(), 1, run, STOP)
         assert asked == ["one", "two"]
         assert second.trial.signals.turns == first.trial.signals.turns == 2
-        first.kept()
-        second.kept()
+        first.settle()
+        second.settle()
         assert spending.lost == Tally()
     assert not journals(run)
 
@@ -176,12 +177,12 @@ def test_a_sealed_trial_that_is_not_on_disk_is_played_again(bench, run, task, as
 def test_a_top_up_is_booked_and_kept_as_any_other_trial(bench, run, task, asked, tmp_path):
     """It plays what was recorded, asks the rest, and loses neither before it is on disk."""
     with bench("one") as plain:
-        live_trial(plain, task(), 1, run, STOP).kept()
+        live_trial(plain, task(), 1, run, STOP).settle()
     recorded = load_recorded(cassette_path(run, "greet", 1).read_bytes(), name="it")
     here = RunFolder(tmp_path / "other")
     with bench("one", "two", kind=Kind.TOP_UP) as plain:
         spending, bound = Spending(Allowance(usd=100.0)), TopUp(5)
-        one = replace(plain, spending=spending, missing=bound)
+        one = replace(plain, spending=spending, top_up=bound)
         first = replayed_trial(one, task(), recorded, here, STOP)
         assert (first.trial.evidence, first.trial.topped_up) == (Evidence.TOPPED_UP, 1)
         assert asked == ["one", "two"]
@@ -189,12 +190,12 @@ def test_a_top_up_is_booked_and_kept_as_any_other_trial(bench, run, task, asked,
         assert spending.lost == Tally(), "the journal tells"
         assert _before(here, task(), one, recorded).usd == 1.0
         again = TopUp(5)
-        second = replayed_trial(replace(one, missing=again), task(), recorded, here, STOP)
+        second = replayed_trial(replace(one, top_up=again), task(), recorded, here, STOP)
         assert (second.trial.evidence, second.trial.topped_up) == (Evidence.TOPPED_UP, 1)
         assert asked == ["one", "two"]
         assert (bound.used, again.used) == (1, 1)
-        first.kept()
-        second.kept()
+        first.settle()
+        second.settle()
         assert spending.lost == Tally()
     assert not journals(here)
 
@@ -204,11 +205,11 @@ def test_nothing_is_sealed_under_faults(bench, run, task, asked, tmp_path):
     stall = Fault(kind=FaultKind.STALL, at=1)
     plan = FaultPlan(name="stall", digest="d", faults=(stall,))
     with bench("one") as plain:
-        live_trial(plain, task(), 1, run, STOP).kept()
+        live_trial(plain, task(), 1, run, STOP).settle()
     recorded = load_recorded(cassette_path(run, "greet", 1).read_bytes(), name="it")
     here = RunFolder(tmp_path / "other")
     with bench("one", "two", kind=Kind.TOP_UP) as plain:
-        under = replace(plain, missing=TopUp(5), faults=plan)
+        under = replace(plain, top_up=TopUp(5), faults=plan)
         topped = replayed_trial(under, task(), recorded, here, STOP)
         live = live_trial(under, task(), 2, here, STOP)
     assert topped.trial.topped_up == 1
@@ -221,17 +222,17 @@ def test_nothing_is_sealed_under_faults(bench, run, task, asked, tmp_path):
 def test_a_recording_says_what_it_is_worth(bench, run, task, tmp_path):
     """One from before that was written down is of a live trial; it is read as it stands."""
     with bench("one") as plain:
-        live_trial(plain, task(), 1, run, STOP).kept()
+        live_trial(plain, task(), 1, run, STOP).settle()
     data = cassette_path(run, "greet", 1).read_bytes()
     recorded = load_recorded(data, name="it")
     assert recorded.evidence is Evidence.MEASURED
-    header = {name: said for name, said in recorded.tape.header.items() if name != "evidence"}
+    header = replace(recorded.tape.header, evidence=None)
     old = dump_cassette(replace(recorded.tape, header=header))
     assert load_recorded(old, name="old").evidence is Evidence.MEASURED
     assert dump_cassette(load_cassette(old, name="old")) == old
     with bench("one", "two", kind=Kind.TOP_UP) as plain:
         here = RunFolder(tmp_path / "other")
-        replayed_trial(replace(plain, missing=TopUp(5)), task(), recorded, here, STOP)
+        replayed_trial(replace(plain, top_up=TopUp(5)), task(), recorded, here, STOP)
     topped = load_recorded(cassette_path(here, "greet", 1).read_bytes(), name="it")
     assert topped.evidence is Evidence.TOPPED_UP
 
@@ -239,7 +240,7 @@ def test_a_recording_says_what_it_is_worth(bench, run, task, tmp_path):
 def test_a_replay_writes_no_journal_and_a_regrade_neither(bench, run, task, asked, tmp_path):
     """They ask nobody, so there is nothing that could be lost."""
     with bench("one") as plain:
-        live_trial(plain, task(), 1, run, STOP).kept()
+        live_trial(plain, task(), 1, run, STOP).settle()
     recorded = load_recorded(cassette_path(run, "greet", 1).read_bytes(), name="it")
     here = RunFolder(tmp_path / "other")
     with bench("one", kind=Kind.REPLAY) as one:

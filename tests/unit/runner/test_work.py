@@ -10,8 +10,9 @@ from evalgate.core.claim import Claim
 from evalgate.core.exchange import Exchange, Miss, Witness
 from evalgate.core.redaction import Redactor
 from evalgate.core.trajectory import NO_USAGE, Trajectory
+from evalgate.core.trial import Outcome
 from evalgate.protocols import StageStatus
-from evalgate.runner.work import Work, trouble, words_of_engine
+from evalgate.runner.work import Ungraded, Work, ungraded, words_of_engine
 
 EXCHANGE = Exchange(
     dialect="anthropic", method="POST", path="/v1/messages", request=b"{}", key="k", status=200
@@ -33,6 +34,16 @@ def work(
     )
 
 
+def failed(reason: str) -> Ungraded:
+    """Return what counts against the agent."""
+    return Ungraded(outcome=Outcome.FAILED, reason=reason)
+
+
+def errored(reason: str) -> Ungraded:
+    """Return what does not."""
+    return Ungraded(outcome=Outcome.ERRORED, reason=reason)
+
+
 @pytest.mark.parametrize(
     ("ended", "verdict"),
     [
@@ -41,67 +52,65 @@ def work(
         (work(witness=QUIET), None),
         (
             work(code=3, witness=QUIET, log=b"a\nno such module\n"),
-            (False, "the agent exited with 3 before its first model call: no such module"),
+            errored("the agent exited with 3 before its first model call: no such module"),
         ),
         (
             work(code=3, witness=QUIET),
-            (False, "the agent exited with 3 before its first model call: no output"),
+            errored("the agent exited with 3 before its first model call: no output"),
         ),
-        (work(StageStatus.TIMEOUT, None), (True, "the agent reached its time limit of 9 s")),
+        (work(StageStatus.TIMEOUT, None), failed("the agent reached its time limit of 9 s")),
         (
             work(StageStatus.TOO_LARGE, 0, detail="2 GB"),
-            (True, "the agent left more files than are taken back: 2 GB"),
+            failed("the agent left more files than are taken back: 2 GB"),
         ),
-        (work(StageStatus.MEMORY, None), (True, "the agent used up its memory")),
+        (work(StageStatus.MEMORY, None), failed("the agent used up its memory")),
         (
             work(StageStatus.ENGINE, None, detail="gone"),
-            (False, "the agent stage ended with engine: gone"),
+            errored("the agent stage ended with engine: gone"),
         ),
-        (work(StageStatus.NOT_FOUND, None), (False, "the agent stage ended with not_found")),
+        (work(StageStatus.NOT_FOUND, None), errored("the agent stage ended with not_found")),
         (
             work(witness=replace(SPOKE, provider_error="401: bad key")),
-            (False, "the model could not be asked: 401: bad key"),
+            errored("the model could not be asked: 401: bad key"),
         ),
         (
             work(witness=replace(SPOKE, limit="the agent reached its limit of 3 turns")),
-            (True, "the agent reached its limit of 3 turns"),
+            failed("the agent reached its limit of 3 turns"),
         ),
         (
             work(witness=replace(SPOKE, misses=(MISS,))),
-            (False, "diverged: the request matches no recorded exchange: nothing was recorded"),
+            errored("diverged: the request matches no recorded exchange: nothing was recorded"),
         ),
     ],
 )
-def test_what_counts_against_the_agent(ended: Work, verdict: tuple[bool, str] | None) -> None:
+def test_what_counts_against_the_agent(ended: Work, verdict: Ungraded | None) -> None:
     """Its limits do; the network, the engine and our recordings do not."""
-    assert trouble(ended, seconds=9) == verdict
+    assert ungraded(ended, seconds=9) == verdict
 
 
 def test_a_divergence_comes_before_everything() -> None:
     """An agent that was refused a reply may well run into its time limit."""
     witness = replace(SPOKE, misses=(MISS,), provider_error="x", limit="y")
-    found = trouble(work(StageStatus.TIMEOUT, witness=witness), seconds=9)
+    found = ungraded(work(StageStatus.TIMEOUT, witness=witness), seconds=9)
     assert found is not None
-    assert not found[0]
+    assert found.outcome is Outcome.ERRORED
 
 
 def test_a_provider_that_fails_until_the_time_is_up_is_not_the_agent() -> None:
     """An agent that is refused an answer retries, and runs into its limit for no fault of its."""
     witness = replace(SPOKE, provider_error="the provider answered with HTTP 529: overloaded")
-    assert trouble(work(StageStatus.TIMEOUT, witness=witness), seconds=9) == (
-        False,
-        "the model could not be asked: the provider answered with HTTP 529: overloaded",
+    assert ungraded(work(StageStatus.TIMEOUT, witness=witness), seconds=9) == errored(
+        "the model could not be asked: the provider answered with HTTP 529: overloaded"
     )
 
 
 def test_a_claim_with_a_secret_is_not_graded() -> None:
     """What may be kept of it is no longer what the agent wrote."""
-    assert trouble(work(secret="DB_PASSWORD"), seconds=9) == (
-        False,
-        "the claim holds the secret DB_PASSWORD",
+    assert ungraded(work(secret="DB_PASSWORD"), seconds=9) == errored(
+        "the claim holds the secret DB_PASSWORD"
     )
-    late = trouble(work(StageStatus.TIMEOUT, secret="DB_PASSWORD"), seconds=9)
-    assert late == (True, "the agent reached its time limit of 9 s")
+    late = ungraded(work(StageStatus.TIMEOUT, secret="DB_PASSWORD"), seconds=9)
+    assert late == failed("the agent reached its time limit of 9 s")
 
 
 def test_last_words_are_short() -> None:

@@ -17,6 +17,7 @@ from evalgate.core.exchange import Ending, Exchange
 from evalgate.core.redaction import Redactor
 from evalgate.core.request import Piece, StoredRequest
 from evalgate.errors import NotAvailableError, UsageError
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.format.journal import load_journal, open_journal
 from evalgate.gateway.keys.matching import key_again
 
@@ -30,7 +31,7 @@ def exchange(*said: str, **more) -> Exchange:
     return replace(one, key=key_again(one))
 
 
-HEADER = {"places": {"REPO": "/r"}}
+HEADER = Header(places={"REPO": "/r"})
 TURNS = [exchange("a"), exchange("a", "b", "c"), exchange("x"), exchange("a", "b", "c", "d", "e")]
 
 
@@ -117,7 +118,7 @@ def test_a_place_that_can_not_be_written_is_said_at_once(tmp_path):
     (tmp_path / "file").write_text("")
     with (
         pytest.raises(NotAvailableError, match=r"journal: the journal can not be written"),
-        open_journal(tmp_path / "file" / "journal", header={}, redactor=Redactor({})),
+        open_journal(tmp_path / "file" / "journal", header=Header(), redactor=Redactor({})),
     ):
         pytest.fail("it was opened")
 
@@ -127,7 +128,7 @@ def test_a_disk_that_is_full_at_the_start_is_said_at_once(tmp_path):
     (tmp_path / "journal").symlink_to("/dev/full")
     with (
         pytest.raises(NotAvailableError, match="No space left"),
-        open_journal(tmp_path / "journal", header={}, redactor=Redactor({})),
+        open_journal(tmp_path / "journal", header=Header(), redactor=Redactor({})),
     ):
         pytest.fail("it was opened")
 
@@ -158,7 +159,7 @@ def test_a_disk_that_fills_up_is_told_and_what_was_kept_stays(small_disk):
 
 def break_off(path) -> None:
     """Write too much, and end with an error of one's own."""
-    with open_journal(path, header={}, redactor=Redactor({})) as journal:
+    with open_journal(path, header=Header(), redactor=Redactor({})) as journal:
         for slot in range(8):
             journal.append(slot, large(slot))
         raise ValueError("mine")
@@ -176,8 +177,9 @@ from pathlib import Path
 from evalgate.core.exchange import Exchange
 from evalgate.core.redaction import Redactor
 from evalgate.core.request import StoredRequest
+from evalgate.gateway.format.header import Header
 from evalgate.gateway.format.journal import open_journal
-with open_journal(Path(sys.argv[1]), header={}, redactor=Redactor({})) as journal:
+with open_journal(Path(sys.argv[1]), header=Header(), redactor=Redactor({})) as journal:
     for slot in range(3):
         journal.append(slot, Exchange(dialect="anthropic", method="POST", path="/v1/messages",
             request=StoredRequest(raw=b"%d" % slot), key="", status=200))

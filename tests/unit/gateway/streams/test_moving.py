@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.gateway.dialects.table import DIALECTS
-from evalgate.gateway.streams.moving import moved_body, recorded_places
+from evalgate.gateway.streams.moving import moved_body
 
 OLD, NEW = {"REPO": "/tmp/old/repo"}, {"REPO": "/home/new/place"}
 
@@ -51,9 +51,3 @@ def test_a_call_in_an_array_is_moved():
 def test_a_reply_that_comes_whole_is_moved_as_a_text(body):
     """An array of something else than objects is no stream."""
     assert moved_body(body.encode(), OLD, NEW).decode() == body.replace(OLD["REPO"], NEW["REPO"])
-
-
-def test_the_places_of_a_recording():
-    """One that does not say where it was made is not moved."""
-    assert recorded_places({"places": {"REPO": "/a", "HOME": 1}}) == {"REPO": "/a"}
-    assert recorded_places({"places": ["/a"]}) == recorded_places({}) == {}

@@ -1,0 +1,44 @@
+"""What trials would come to, said before any of them is made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import median
+
+from evalgate.commands.project import State
+from evalgate.core.baseline import pool
+from evalgate.core.harness import Harness
+from evalgate.core.pricing import cost_usd
+from evalgate.core.task import Task
+from evalgate.core.trajectory import Usage
+
+
+def estimate(state: State, harness: Harness, tasks: Sequence[Task], trials: int) -> str:
+    """Return one line: how many trials, about how many calls, about how much money.
+
+    Calls and money come from the newest committed baseline; without one they are unknown.
+    """
+    newest = sorted(state.baselines(), key=lambda one: one.provenance.date)[-1:]
+    sample = pool(newest)
+    ids = {task.id for task in tasks}
+    rows = [row.signals for row in sample.rows] if sample else []
+    turns = [row.turns for row in rows if row.turns is not None]
+    prices = {model.price for model in harness.config.models.values()}
+    usages = [
+        Usage(
+            input_tokens=row.input_tokens,
+            output_tokens=row.output_tokens,
+            cache_read_tokens=row.cache_read_tokens,
+            cache_write_tokens=row.cache_write_tokens,
+        )
+        for row in rows
+    ]
+    costs = [cost_usd(usage, next(iter(prices))) for usage in usages] if len(prices) == 1 else []
+    known = [cost for cost in costs if cost is not None]
+    calls = f"about {round(median(turns) * trials)} model calls" if turns else "calls unknown"
+    money = "cost unknown"
+    if all(price is not None and not (price.input or price.output) for price in prices):
+        money = "cost $0 (the model runs here)"
+    elif known and len(known) == len(costs):
+        money = f"about ${sum(known) / len(known) * trials:.2f}"
+    return f"estimate: {trials} trials of {len(ids)} tasks, {calls}, {money}"

@@ -1,0 +1,33 @@
+"""Whether trials that were made again came to what their recordings say."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from evalgate.core.json import Json
+from evalgate.core.trial import Outcome, Trial
+from evalgate.runner.run import Job
+
+
+def not_reproduced(jobs: Sequence[Job], trials: Sequence[Trial]) -> list[str]:
+    """Name the trials whose numbers differ from those in their recording."""
+    recorded = {(job.task.id, job.n): job.recorded for job in jobs}
+    found = []
+    for trial in trials:
+        then = recorded.get((trial.task, trial.key.n))
+        if then is None or trial.diverged or not_measured_here(then.measured, trial):
+            continue
+        now = trial.measured()
+        told = "; ".join(
+            f"{key}: {then.measured.get(key)} → {now[key]}"
+            for key in ("outcome", "reason", "checks", "signals")
+            if then.measured.get(key) != now[key]
+        )
+        if told:
+            found.append(f"{trial.task} #{trial.key.n}: {told[:300]}")
+    return found
+
+
+def not_measured_here(then: Mapping[str, Json], trial: Trial) -> bool:
+    """Tell whether a recorded trial only failed to be measured again: that proves nothing."""
+    return trial.outcome is Outcome.ERRORED and then.get("outcome") != Outcome.ERRORED

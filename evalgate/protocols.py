@@ -117,7 +117,15 @@ class SandboxProvider(Protocol):
         ...
 
     def unavailable(self) -> str | None:
-        """Say why it can not be used here, or None when it can."""
+        """Say why it can not be used here, or None when it can: a look, that makes nothing."""
+        ...
+
+    def prepare(self) -> None:
+        """Make what sandboxes are made of, when it is not there.
+
+        Raises:
+            NotAvailableError: it can not be made; that is remembered.
+        """
         ...
 
     def open_sandbox(self) -> AbstractContextManager[Sandbox]:

@@ -86,6 +86,9 @@ class BwrapProvider:
         """Say why it can not be used here; it is tried once, in about 10 ms."""
         return self._way[1]
 
+    def prepare(self) -> None:
+        """There is nothing to make."""
+
     @contextlib.contextmanager
     def open_sandbox(self) -> Iterator[BwrapSandbox]:
         """Make a fresh directory, to be seen at /evalgate, and remove it at the end."""

@@ -54,18 +54,31 @@ class Image(Protocol):
 
 
 class Once:
-    """What is made by whoever needs it first; others wait for it."""
+    """What is made at each engine by whoever needs it first; others wait for it.
+
+    What could not be made is not tried again: the same error is raised.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._ready: Ready | None = None
+        self._ready: dict[str, Ready | NotAvailableError] = {}
 
-    def get(self, make: Callable[[], Ready]) -> Ready:
-        """Return what was made, or make it."""
+    def get(self, engine: Engine, make: Callable[[], Ready]) -> Ready:
+        """Return what was made, or make it.
+
+        Raises:
+            NotAvailableError: it can not be made, now or when it was first tried.
+        """
         with self._lock:
-            if self._ready is None:
-                self._ready = make()
-            return self._ready
+            if engine.address not in self._ready:
+                try:
+                    self._ready[engine.address] = make()
+                except NotAvailableError as error:
+                    self._ready[engine.address] = error
+            found = self._ready[engine.address]
+        if isinstance(found, NotAvailableError):
+            raise found
+        return found
 
 
 @dataclass(slots=True)
@@ -73,9 +86,13 @@ class Named:
     """An image that is used as it is."""
 
     name: str
+    _made: Once = field(default_factory=Once)
 
     def ready(self, engine: Engine) -> Ready:
         """Return it; one that is not there is fetched from its registry."""
+        return self._made.get(engine, lambda: self._ready(engine))
+
+    def _ready(self, engine: Engine) -> Ready:
         with told(engine):
             return _there(engine, self.name, hint="name one that is, or build it from a Dockerfile")
 
@@ -92,7 +109,7 @@ class Built:
 
     def ready(self, engine: Engine) -> Ready:
         """Return it; it is built, and that is said, when its context or its base has changed."""
-        return self._made.get(lambda: self._ready(engine))
+        return self._made.get(engine, lambda: self._ready(engine))
 
     def _ready(self, engine: Engine) -> Ready:
         base = os.environ.get(BASE_VARIABLE, "") or _BASE
@@ -130,7 +147,7 @@ class Derived:
 
     def ready(self, engine: Engine) -> Ready:
         """Return it; it is built, and that is said, when what it stands on has changed."""
-        return self._made.get(lambda: self._ready(engine))
+        return self._made.get(engine, lambda: self._ready(engine))
 
     def _ready(self, engine: Engine) -> Ready:
         below = self.on.ready(engine)

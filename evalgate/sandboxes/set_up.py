@@ -60,7 +60,7 @@ class SetUpImage:
         Raises:
             NotAvailableError: a command failed, or took too long.
         """
-        return self._made.get(lambda: self._ready(engine))
+        return self._made.get(engine, lambda: self._ready(engine))
 
     def _ready(self, engine: Engine) -> Ready:
         inputs = [

@@ -16,6 +16,7 @@ import pytest
 from evalgate.sandboxes.bwrap import BwrapProvider
 from evalgate.sandboxes.container import docker
 from evalgate.sandboxes.docker import Engine
+from tests.providers import not_usable
 
 SCRIPT = Path(sys.executable).parent / "evalgate"
 
@@ -70,7 +71,7 @@ def sandbox(request) -> tuple[str, dict[str, str]]:
         pytest.skip(reason)
     if request.param != "docker":
         return request.param, {}
-    if reason := docker().unavailable():
+    if reason := not_usable(docker()):
         assert "EVALGATE_ENGINE" not in os.environ, reason
         pytest.skip(reason)
     base = os.environ.get("EVALGATE_BASE_IMAGE", "")

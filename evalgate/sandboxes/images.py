@@ -17,16 +17,15 @@ from evalgate.core.files import File, Tree, tree_digest
 from evalgate.errors import NotAvailableError
 from evalgate.sandboxes import image as own_image
 from evalgate.sandboxes.archive import pack_tree
-from evalgate.sandboxes.docker import Engine, EngineError
+from evalgate.sandboxes.docker import INPUTS, Engine, EngineError, LabelledImage
 from evalgate.sandboxes.dockerfiles import bases_of
 
 #: Names another base for images that leave it open, where no registry has the usual one.
 BASE_VARIABLE: Final = "EVALGATE_BASE_IMAGE"
 
-#: The label that tells of an image what it was made of.
-INPUTS: Final = "evalgate.inputs"
-
 _BASE: Final = "python:3.12-slim"
+#: How the names of all images that are made here begin.
+_FAMILY: Final = "evalgate-"
 
 _log = logging.getLogger(__name__)
 
@@ -190,6 +189,12 @@ def made(
     if found is None:
         raise NotAvailableError(f"the image {tag} was made and is gone", hint="make it again")
     return Ready(name=tag, digest=digest, env=found.env, workdir=found.workdir)
+
+
+def is_made_here(image: LabelledImage) -> bool:
+    """Tell whether `made` made an image: one that stands on such a one has its label as well."""
+    family, _, version = image.name.partition(":")
+    return not image.tagged or (family.startswith(_FAMILY) and version == image.inputs)
 
 
 @contextlib.contextmanager

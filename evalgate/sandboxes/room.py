@@ -14,9 +14,9 @@ from evalgate.errors import NotAvailableError, UsageError
 from evalgate.protocols import Places, Stage, StageResult, StageStatus
 from evalgate.sandboxes.harvest import Harvest, TooLargeError
 from evalgate.sandboxes.layout import lay_tree, seal
-from evalgate.sandboxes.leftovers import ENGINE, room_prefix
 from evalgate.sandboxes.process_group import Ending
 from evalgate.sandboxes.removal import remove_directory
+from evalgate.sandboxes.room_name import ENGINE, room_prefix
 
 PLACES = tuple(place.name for place in fields(Places))
 SEALED = ("harness", "inbox", "tests")

@@ -18,10 +18,10 @@ from typing import Final
 from evalgate.core.files import Tree, subtree
 from evalgate.core.sandbox import SandboxSpec
 from evalgate.protocols import Places, Promises, Stage, StageResult, StageStatus
-from evalgate.sandboxes.attempt import PLACES_INSIDE, TOP, Attempt
+from evalgate.sandboxes.attempt import Attempt
 from evalgate.sandboxes.docker import OWNER, Engine, EngineError
 from evalgate.sandboxes.images import Built, Image, Named, Ready, standard_image
-from evalgate.sandboxes.room import Room, open_room
+from evalgate.sandboxes.room import PLACES_INSIDE, TOP, Room, open_room
 from evalgate.sandboxes.seccomp import seccomp_profile
 
 _log = logging.getLogger(__name__)

@@ -29,7 +29,10 @@ class StageStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promises:
-    """What a sandbox provider keeps to."""
+    """What a sandbox provider keeps to; a condition of each trial.
+
+    A network and processes of its own, files of the host out of sight, memory within a limit.
+    """
 
     own_network: bool
     own_processes: bool

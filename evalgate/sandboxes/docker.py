@@ -273,6 +273,13 @@ def _tags(image: Mapping[str, Any]) -> list[str]:
     return [tag for tag in image.get("RepoTags") or () if tag != "<none>:<none>"]
 
 
+def not_ignored(folder: Path, patterns: Sequence[str], *, dockerfile: str) -> set[str]:
+    """Return the paths in a folder that the patterns of a ``.dockerignore`` leave to a build."""
+    from docker.utils.build import exclude_paths  # noqa: PLC0415
+
+    return exclude_paths(folder, [*patterns], dockerfile)
+
+
 @contextlib.contextmanager
 def _told() -> Iterator[None]:
     """Turn whatever the SDK raises into one error with one line."""

@@ -18,7 +18,7 @@ from evalgate.errors import NotAvailableError
 from evalgate.sandboxes import image as own_image
 from evalgate.sandboxes.archive import pack_tree
 from evalgate.sandboxes.docker import INPUTS, Engine, EngineError, LabelledImage
-from evalgate.sandboxes.dockerfiles import bases_of
+from evalgate.sandboxes.dockerfiles import bases_of, context_of
 
 #: Names another base for images that leave it open, where no registry has the usual one.
 BASE_VARIABLE: Final = "EVALGATE_BASE_IMAGE"
@@ -98,7 +98,10 @@ class Named:
 
 @dataclass(slots=True)
 class Built:
-    """An image built from a Dockerfile among some files, its context."""
+    """An image built from a Dockerfile among some files, its context.
+
+    What a ``.dockerignore`` among them names is not sent, and makes no other image.
+    """
 
     context: Tree
     what: str
@@ -114,7 +117,8 @@ class Built:
         base = os.environ.get(BASE_VARIABLE, "") or _BASE
         args = {"BASE_IMAGE": base}
         text = self.context[self.dockerfile].data.decode("utf-8", "replace")
-        said = [tree_digest(self.context, domain="evalgate-image/1"), self.dockerfile]
+        context = context_of(self.context, self.dockerfile)
+        said = [tree_digest(context, domain="evalgate-image/1"), self.dockerfile]
         with told(engine):
             said += [
                 _there(engine, name, hint=f"{BASE_VARIABLE} names another base").digest
@@ -125,7 +129,7 @@ class Built:
                 self.family,
                 said,
                 lambda tag, labels: engine.build(
-                    pack_tree(self.context),
+                    pack_tree(context),
                     what=self.what,
                     tag=tag,
                     dockerfile=self.dockerfile,

@@ -35,6 +35,19 @@ def test_an_image_is_made_when_its_inputs_have_changed(engine, caplog) -> None:
         engine._api.remove_image(made.name)
 
 
+def test_what_a_dockerignore_names_makes_no_other_image(engine) -> None:
+    """It is not sent: a Dockerfile that copies it fails."""
+    word = os.urandom(8).hex()
+    ignored = {".dockerignore": File(data=b"notes\n"), "notes": File(data=b"1")}
+    one = Built({**context(word), **ignored}, what="it").ready(engine)
+    other = Built({**context(word), **ignored, "notes": File(data=b"2")}, what="it").ready(engine)
+    assert one.digest == other.digest
+    engine._api.remove_image(one.name)
+    hidden = {**context(word), ".dockerignore": File(data=b"said\n")}
+    with pytest.raises(NotAvailableError, match="can not be built"):
+        Built(hidden, what="it").ready(engine)
+
+
 def test_a_copy_under_another_name_has_the_same_content(engine) -> None:
     """What a trial ran in is named by what is in it, not by its tag."""
     standard = standard_image().ready(engine)

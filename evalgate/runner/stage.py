@@ -56,10 +56,7 @@ def agent_stage(
     there, UsageError when a scrub rule comes to no end.
     """
     # The route outlives the sandbox: a recording is sealed after the claim is graded.
-    overlay = {
-        target: bench.harness.files[source]
-        for source, target in bench.harness.config.harness.overlay.items()
-    }
+    overlay = bench.overlay
     canary = new_canary()
     with open_placed(bench, task) as (sandbox, labelled):
         spec = RouteSpec(

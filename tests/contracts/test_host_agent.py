@@ -71,7 +71,7 @@ def run(
     argv: Sequence[str] = (),
 ) -> StageResult:
     """Run an agent on the host, its tools in a fresh sandbox."""
-    with open_hosted(provider) as hosted:
+    with open_hosted(provider, {}) as hosted:
         stage = Stage(
             trees={
                 "repo": repo or {},

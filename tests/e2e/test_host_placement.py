@@ -87,6 +87,30 @@ def patches(run: Path) -> list[str]:
     return [path.read_text() for path in sorted(run.glob("artifacts/*/*/diff.patch"))]
 
 
+def test_the_overlay_lies_in_its_folder_and_among_its_tools(repo, scripted, evalgate) -> None:
+    """An agent that reads its own settings where it begins finds them, and no claim holds them."""
+    looking = AGENT.replace(
+        "instruction = ",
+        'assert os.listdir() == ["CLAUDE.md"], os.listdir()\n'
+        'said = pathlib.Path("CLAUDE.md").read_text()\n'
+        'assert said == tool("read", "CLAUDE.md") == "Be brief.\\n", said\n'
+        "instruction = ",
+        1,
+    )
+    repo.write("agent/prompts/brief.md", "Be brief.\n")
+    use(repo, "process", looking)
+    text = (repo.path / "evalgate.toml").read_text()
+    more = '[harness.overlay]\n"agent/prompts/brief.md" = "CLAUDE.md"\n'
+    repo.write("evalgate.toml", text + more)
+    repo.commit("With an overlay")
+    env = {"SCRIPTED_URL": scripted.url}
+    done = evalgate("run", "-k", "1", "double", cwd=repo.path, env=env)
+    assert done.returncode == 0, done.stderr
+    assert "1/1" in done.stdout + done.stderr
+    (patch,) = patches(newest(repo))
+    assert "CLAUDE.md" not in patch
+
+
 def test_it_is_recorded_and_replayed_elsewhere(repo, scripted, evalgate, sandbox, tmp_path) -> None:
     """The same claims and the same grades as inside; the paths of a run are in no request."""
     done = evalgate(

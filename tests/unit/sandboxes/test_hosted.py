@@ -87,7 +87,7 @@ class Pretended:
 
 
 def run(provider: Pretended | ProcessProvider, code: str = "print('said')") -> StageResult:
-    with open_hosted(provider) as hosted:
+    with open_hosted(provider, {}) as hosted:
         stage = Stage(trees={"repo": {}}, argv=[sys.executable, "-c", code], timeout=20)
         return hosted.run(stage, threading.Event())
 

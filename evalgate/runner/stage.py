@@ -112,8 +112,9 @@ def _work(
     before = {p: f for p, f in task.workspace.items() if p not in overlay}
     claim = claim_of(before, after) if "repo" in result.trees else Claim()
     clean, witness, log = redacted(redactor, claim), route.witness(), redactor.data(result.log)
-    calls = tuple(call.redacted(redactor) for call in result.calls)
-    wires = (*bench.tripwires, canary_tripwire(canary), canary_tripwire(f"<{CANARY_LABEL}>"))
+    label = f"<{CANARY_LABEL}>"
+    calls = tuple(call.labelled(canary, label).redacted(redactor) for call in result.calls)
+    wires = (*bench.tripwires, canary_tripwire(canary), canary_tripwire(label))
     return Work(
         status=result.status,
         exit_code=result.exit_code,

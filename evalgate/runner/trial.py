@@ -155,7 +155,9 @@ def regraded_trial(
         seconds=recorded.seconds,
         claim=recorded.claim,
         witness=witness,
-        tripwires=find_hits(wires, witness.trajectory, log=log, claim=recorded.claim),
+        tripwires=find_hits(
+            wires, witness.trajectory, log=log, claim=recorded.claim, calls=recorded.calls
+        ),
         log=log,
         detail=recorded.detail,
         secret=recorded.secret,

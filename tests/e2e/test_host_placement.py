@@ -83,8 +83,38 @@ def newest(repo) -> Path:
     return max((repo.path / ".evalgate" / "runs").iterdir(), key=lambda run: run.stat().st_mtime)
 
 
+def hits(run: Path) -> list[tuple[str, str]]:
+    """Return the tripwires that the trials of a run hit, and where."""
+    trials = [json.loads(line) for line in (run / "trials.jsonl").read_text().splitlines()]
+    return sorted((hit["name"], hit["place"]) for trial in trials for hit in trial["tripwires"])
+
+
 def patches(run: Path) -> list[str]:
     return [path.read_text() for path in sorted(run.glob("artifacts/*/*/diff.patch"))]
+
+
+def test_a_regrade_sees_what_was_asked_of_the_sandbox(repo, scripted, evalgate) -> None:
+    """No model was told of it: it stands in the recording, the token under its label."""
+    rummaging = AGENT.replace(
+        "instruction = ",
+        'token = tool("exec", "--", "grep -rho EVALGATE-CANARY-[0-9a-f]* $HOME/.evaluation")\n'
+        'tool("exec", "--", "git log --all; echo " + token.split()[0])\n'
+        "instruction = ",
+        1,
+    )
+    use(repo, "process", rummaging)
+    env = {"SCRIPTED_URL": scripted.url}
+    done = evalgate("run", "--record", cwd=repo.path, env=env)
+    assert done.returncode == 0, done.stderr
+    then = hits(newest(repo))
+    assert {name for name, _ in then} >= {"history", "canary"}
+    assert {place for _, place in then} == {"exec 2 in the sandbox"}
+    recorded = [path.read_text() for path in repo.path.glob("cassettes/*/*/*.json")]
+    assert recorded
+    assert all("git log --all; echo <CANARY>" in text for text in recorded)
+    done = evalgate("regrade", cwd=repo.path)
+    assert done.returncode == 0, done.stderr
+    assert hits(newest(repo)) == then
 
 
 def test_the_overlay_lies_in_its_folder_and_among_its_tools(repo, scripted, evalgate) -> None:

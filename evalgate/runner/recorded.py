@@ -40,8 +40,8 @@ class RecordedTrial:
     last_words: str
     secret: str
     claim: Claim
-    calls: tuple[SandboxCall, ...]
     measured: Mapping[str, Json]
+    calls: tuple[SandboxCall, ...] = ()
 
 
 def load_recorded(data: bytes, *, name: str) -> RecordedTrial:

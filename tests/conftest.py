@@ -30,6 +30,7 @@ def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
         "GIT_CONFIG_NOSYSTEM": "1",
         # Containers are for the tests that are about them: they say where the engine is.
         "DOCKER_HOST": "unix:///nowhere/docker.sock",
+        "CONTAINER_HOST": "unix:///nowhere/podman.sock",
     }
     return {**kept, **identity, **(extra or {})}
 

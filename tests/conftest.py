@@ -35,7 +35,7 @@ def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
     return {**kept, **identity, **(extra or {})}
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def git_environment() -> dict[str, str]:
     """An environment in which git reads no user's configuration and commits as T."""
     return clean_environment()
@@ -56,7 +56,7 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 Evalgate = Callable[..., subprocess.CompletedProcess[str]]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def evalgate() -> Evalgate:
     """Run the installed command and return what it printed."""
 

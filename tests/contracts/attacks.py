@@ -1,8 +1,9 @@
 """What a hostile program may try in a sandbox: one list, for every provider.
 
-Each attack is a program for ``python3``; it prints what it reached, one line each, and nothing
-where it was held. ``HOST`` and ``PORT`` are replaced by the addresses of services that listen on
-the host, ``SECRET`` by a file of the host that nobody laid in.
+Each attack is a program for ``python3``. It says that it began, what it reached, one line each, and
+that it came to its end: one that breaks off on its way is not held, it was not tried. The host
+says in variables what there is to find: ``HOSTS`` and ``PORT`` of a service that listens there,
+``SECRET``, a file that nobody laid in, and ``OWNER``, the number of a process.
 """
 
 from __future__ import annotations
@@ -11,15 +12,26 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
+BEGAN: Final = "began"
+ENDED: Final = "ended"
+
+#: The numbers of system calls on the two kinds of machine that evalgate is tested on.
 _SYSTEM_CALL: Final = """
-import ctypes, os, sys
+import ctypes, os
+kind = ("x86_64", "aarch64").index(os.uname().machine)
+NUMBERS = {
+    "mount": (165, 40), "umount2": (166, 39), "unshare": (272, 97), "ptrace": (101, 117),
+    "io_uring_setup": (425, 425), "bpf": (321, 280), "keyctl": (250, 219),
+    "userfaultfd": (323, 282),
+}
 call = ctypes.CDLL(None, use_errno=True).syscall
 def reached(name, *words):
-    if call(*words) >= 0: print(name)
+    if call(NUMBERS[name][kind], *words) >= 0: print(name); return True
 """
 
 _CONNECT: Final = """
-import socket
+import os, socket
+HOSTS, PORT = os.environ["HOSTS"].split(), int(os.environ["PORT"])
 def reached(name, host, port):
     try:
         with socket.create_connection((host, port), timeout=2): print(name)
@@ -31,21 +43,31 @@ def reached(name, host, port):
 class Attack:
     """One attack: its name in the table, what it does, how long it may take.
 
-    One that is not ``harmless`` is never let loose where nothing would hold it.
+    One that is not ``harmless`` is never let loose where nothing would hold it. ``needs`` is what
+    a machine must have for it to reach anything there; without it reaches something always.
+    One that is ``fatal`` may be ended by the kernel, which is one way to hold it.
     """
 
     name: str
     code: str
     timeout: float = 20
     harmless: bool = True
+    needs: str = ""
+    fatal: bool = False
+
+    @property
+    def program(self) -> str:
+        """The attack with its first and last words."""
+        return f"print({BEGAN!r}, flush=True)\n{self.code}\nprint({ENDED!r}, flush=True)\n"
 
 
 ATTACKS: Final = (
     Attack(
         name="reads files of the host: homes, keys, other projects",
         code="""
-import os
-for place in ("SECRET", "/etc/shadow", "/root/.bashrc", "/home/*/.ssh"):
+import glob, os
+homes = glob.glob("/home/*/.ssh/*") + glob.glob("/root/.ssh/*")
+for place in (os.environ["SECRET"], "/etc/shadow", "/root/.bashrc", *homes):
     try: open(place).read(1); print("read", place)
     except OSError: pass
 """,
@@ -58,6 +80,7 @@ for place in ("/var/run/docker.sock", "/run/docker.sock", "/run/podman/podman.so
     try: socket.socket(socket.AF_UNIX).connect(place); print("connected", place)
     except OSError: pass
 """,
+        needs="an engine",
     ),
     Attack(
         name="connects to a service on the host's loopback",
@@ -66,6 +89,7 @@ for place in ("/var/run/docker.sock", "/run/docker.sock", "/run/podman/podman.so
     Attack(
         name="connects to a service on the host's other addresses",
         code=_CONNECT + "for host in HOSTS: reached(host, host, PORT)",
+        needs="a network",
     ),
     Attack(
         name="connects to the outside, by address or by name",
@@ -78,6 +102,7 @@ for name in ("deb.debian.org", "pypi.org"):
     try: print(socket.gethostbyname(name))
     except OSError: pass
 """,
+        needs="a network",
     ),
     Attack(
         name="talks to the host's virtual machine monitor (AF_VSOCK)",
@@ -86,14 +111,15 @@ import socket
 try: socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM); print("a socket")
 except OSError: pass
 """,
+        needs="a kernel with it",
     ),
     Attack(
         name="sees or signals processes of the host",
         code="""
 import os
-others = [n for n in os.listdir("/proc") if n.isdigit() and int(n) == OWNER]
-if others: print("seen", others)
-try: os.kill(OWNER, 0); print("signalled")
+owner = os.environ["OWNER"]
+if owner in os.listdir("/proc"): print("seen", owner)
+try: os.kill(int(owner), 0); print("signalled")
 except OSError: pass
 """,
     ),
@@ -101,11 +127,11 @@ except OSError: pass
         name="mounts, or makes namespaces in which it may",
         code=_SYSTEM_CALL
         + """
-import subprocess
-reached("unshare", 272, 0x10000000)
-reached("mount", 165, b"tmpfs", b"/tmp", b"tmpfs", 0, None)
-if subprocess.run(["unshare", "-Ur", "true"], capture_output=True).returncode == 0: print("user")
+os.mkdir("mounted")
+reached("unshare", 0x10000000 | 0x20000)
+if reached("mount", b"tmpfs", b"mounted", b"tmpfs", 0, None): reached("umount2", b"mounted", 0)
 """,
+        needs="root, or a kernel that lets users make namespaces",
     ),
     Attack(
         name="makes a device and reads the host's disk",
@@ -114,6 +140,7 @@ import os
 try: os.mknod("disk", 0o60600, os.makedev(254, 0)); open("disk", "rb").read(1); print("read")
 except OSError: pass
 """,
+        needs="root, and a disk of that number",
     ),
     Attack(
         name="looks into another process's memory (ptrace)",
@@ -121,22 +148,24 @@ except OSError: pass
         + """
 import subprocess
 child = subprocess.Popen(["sleep", "5"])
-reached("attached", 101, 16, child.pid, 0, 0)
+reached("ptrace", 16, child.pid, 0, 0)
 child.kill()
 """,
     ),
     Attack(
         name="sets up io_uring, past the filters of system calls",
-        code=_SYSTEM_CALL + "reached('io_uring', 425, 4, ctypes.create_string_buffer(120))",
+        code=_SYSTEM_CALL + 'reached("io_uring_setup", 4, ctypes.create_string_buffer(120))',
+        needs="a kernel with it",
     ),
     Attack(
         name="loads kernel code: BPF, modules, keys, perf",
         code=_SYSTEM_CALL
         + """
-reached("bpf", 321, 0, ctypes.create_string_buffer(128), 128)
-reached("keyring", 250, 0, 0xFFFFFFFD, 1)
-reached("userfaultfd", 323, 1)
+reached("bpf", 0, ctypes.create_string_buffer(128), 128)
+reached("keyctl", 0, 0xFFFFFFFD, 1)
+reached("userfaultfd", 1)
 """,
+        needs="root, or a kernel that lets users do it",
     ),
     Attack(
         name="writes settings of the kernel",
@@ -145,14 +174,16 @@ for place in ("/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/sys/kern
     try: open(place, "a"); print("open", place)
     except OSError: pass
 """,
+        needs="root",
     ),
     Attack(
         name="becomes root by a set-user-id program",
         code="""
-import subprocess
+import os, subprocess
 done = subprocess.run(["su", "-c", "id -u"], stdin=subprocess.DEVNULL, capture_output=True)
-if b"0" in done.stdout and __import__("os").getuid() != 0: print("root")
+if done.stdout.strip() == b"0" and os.getuid() != 0: print("root")
 """,
+        needs="a root without a password",
     ),
     Attack(
         name="changes programs that the next trial uses",
@@ -167,16 +198,17 @@ for place in ("/usr/bin/evil", "/usr/local/bin/evil", "/etc/evil", "/evil"):
     Attack(
         name="bombs the machine with processes",
         code="""
-import os
-made = 0
+import os, signal, time
+made = []
 try:
     for _ in range(3000):
-        if os.fork() == 0:
-            import time; time.sleep(3); os._exit(0)
-        made += 1
+        child = os.fork()
+        if child == 0:
+            time.sleep(10); os._exit(0)
+        made.append(child)
 except OSError: pass
-if made > 2500: print(made, "processes")
-os.kill(0, 9)
+if len(made) > 2500: print(len(made), "processes")
+for child in made: os.kill(child, signal.SIGKILL)
 """,
         harmless=False,
     ),
@@ -191,6 +223,7 @@ except MemoryError: pass
 """,
         timeout=60,
         harmless=False,
+        fatal=True,
     ),
     Attack(
         name="fills the disk",
@@ -239,6 +272,7 @@ KNOWN: Final[Mapping[str, frozenset[str]]] = {
             "looks into another process's memory (ptrace)",
             "sets up io_uring, past the filters of system calls",
             "loads kernel code: BPF, modules, keys, perf",
+            "bombs the machine with processes",
             "uses up the memory of the machine",
             "fills the disk",
             "fills the disk with empty files",

@@ -39,6 +39,11 @@ class Promises:
     hides_host_files: bool
     limits_memory: bool
 
+    @property
+    def isolates(self) -> bool:
+        """Whether what works in it is kept from the host and from other trials."""
+        return self.own_network and self.own_processes and self.hides_host_files
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Places:

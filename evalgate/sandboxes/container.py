@@ -248,22 +248,18 @@ class ContainerSandbox:
         return str(place)
 
 
-def docker(temp: Path | None = None, containers: Containers | None = None) -> ContainerProvider:
+def docker(containers: Containers | None = None, temp: Path | None = None) -> ContainerProvider:
     """Return the provider of the Docker engine that the environment names."""
     return ContainerProvider("docker", Engine(), containers or Containers(), temp)
 
 
-def podman(temp: Path | None = None, containers: Containers | None = None) -> ContainerProvider:
+def podman(containers: Containers | None = None, temp: Path | None = None) -> ContainerProvider:
     """Return the provider of podman's service: the named one, this user's, or the system's."""
-    return ContainerProvider("podman", _podman_engine(), containers or Containers(), temp)
+    return ContainerProvider("podman", podman_engine(), containers or Containers(), temp)
 
 
-def engines() -> tuple[Engine, ...]:
-    """Return the engines that sandboxes may have been made in."""
-    return (Engine(), _podman_engine())
-
-
-def _podman_engine() -> Engine:
+def podman_engine() -> Engine:
+    """Return the engine of podman's service: the named one, this user's, or the system's."""
     named = os.environ.get("CONTAINER_HOST", "")  # podman's own word for DOCKER_HOST
     if named:
         return Engine(named)

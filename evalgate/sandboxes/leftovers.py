@@ -17,12 +17,12 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
-from evalgate.sandboxes.container import engines
 from evalgate.sandboxes.docker import Engine, EngineError
 from evalgate.sandboxes.images import is_made_here
 from evalgate.sandboxes.removal import remove_directory
 from evalgate.sandboxes.room_name import ENGINE, ROOMS, left_since, owner_is_dead, room_prefix
 from evalgate.sandboxes.survivors import Sought, end_survivors, started_at
+from evalgate.sandboxes.table import engines
 
 #: After so many days `find_leftovers` names an image.
 IMAGE_DAYS: Final = 7

@@ -1,31 +1,53 @@
-"""The table of sandboxes, and the choice among them."""
+"""The table of sandboxes, the strongest first, and the choice among them."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
 
 from evalgate.errors import NotAvailableError, UsageError
 from evalgate.protocols import SandboxProvider
 from evalgate.sandboxes.bwrap import BwrapProvider
-from evalgate.sandboxes.container import Containers, docker, podman
+from evalgate.sandboxes.container import Containers, docker, podman, podman_engine
+from evalgate.sandboxes.docker import Engine
 from evalgate.sandboxes.process import ProcessProvider
 
-#: Those that make containers, of what the configuration says.
-ENGINES: Mapping[str, Callable[..., SandboxProvider]] = {"docker": docker, "podman": podman}
+_log = logging.getLogger(__name__)
 
-PROVIDERS: Mapping[str, Callable[[], SandboxProvider]] = {
-    **ENGINES,
-    "bwrap": BwrapProvider,
-    "process": ProcessProvider,
+
+class Maker(Protocol):
+    """How a provider is made."""
+
+    def __call__(
+        self, containers: Containers | None = None, /, temp: Path | None = None
+    ) -> SandboxProvider:
+        """Return one: what makes containers makes these, and rooms lie below ``temp``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Row:
+    """How a provider is made, and the engine of one that makes containers."""
+
+    make: Maker
+    engine: Callable[[], Engine] | None = None
+
+
+#: By the name in the configuration, in the order in which ``auto`` tries them.
+PROVIDERS: Mapping[str, Row] = {
+    "docker": Row(make=docker, engine=Engine),
+    "podman": Row(make=podman, engine=podman_engine),
+    "bwrap": Row(make=lambda _=None, temp=None: BwrapProvider(temp)),
+    "process": Row(make=lambda _=None, temp=None: ProcessProvider(temp)),
 }
 
-#: What ``auto`` tries, the strongest first; a plain process holds nothing, so it comes last,
-#: and only where nothing new is measured.
-AUTO = ("docker", "podman", "bwrap")
-_LAST = "process"
 
-_log = logging.getLogger(__name__)
+def engines() -> tuple[Engine, ...]:
+    """Return the engines that sandboxes may have been made in."""
+    return tuple(row.engine() for row in PROVIDERS.values() if row.engine is not None)
 
 
 def resolve(
@@ -55,7 +77,7 @@ def resolve(
             f"there is no sandbox named {name!r}",
             hint=f"sandbox.use is one of: auto, {', '.join(sorted(PROVIDERS))}",
         )
-    provider = _made(name, containers)
+    provider = PROVIDERS[name].make(containers)
     reason = provider.unavailable()
     if reason is not None:
         raise NotAvailableError(
@@ -67,19 +89,17 @@ def resolve(
     return provider
 
 
-def _made(name: str, containers: Containers | None) -> SandboxProvider:
-    return ENGINES[name](containers=containers) if name in ENGINES else PROVIDERS[name]()
-
-
 def _strongest(
     recorded: Sequence[str], *, isolated: bool, containers: Containers | None
 ) -> SandboxProvider:
-    # A project that names an image wants its programs, not those of the host.
-    strong = [name for name in AUTO if name in ENGINES or not (containers and containers.own)]
-    order = [*recorded, *(strong if isolated else (*AUTO, _LAST))]
     reasons = []
-    for name in dict.fromkeys(order):
-        provider = _made(name, containers)
+    for name in dict.fromkeys((*recorded, *PROVIDERS)):
+        row = PROVIDERS[name]
+        provider = row.make(containers)
+        # A project that names an image wants its programs, not those of the host.
+        foreign = containers is not None and containers.own and row.engine is None
+        if isolated and (foreign or not provider.promises.isolates):
+            continue
         reason = provider.unavailable()
         if reason is None:
             try:

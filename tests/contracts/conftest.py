@@ -15,7 +15,7 @@ from tests.providers import not_usable
 @pytest.fixture(params=sorted(PROVIDERS))
 def provider(request: pytest.FixtureRequest, tmp_path: Path) -> SandboxProvider:
     """Return each provider in turn, its rooms below a directory of the test's own."""
-    made = PROVIDERS[request.param](tmp_path)
+    made = PROVIDERS[request.param].make(temp=tmp_path)
     reason = not_usable(made)
     if reason is not None:
         assert "EVALGATE_ENGINE" not in os.environ, reason

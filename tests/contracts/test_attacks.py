@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from evalgate.protocols import SandboxProvider, Stage, StageResult, StageStatus
+from evalgate.sandboxes.table import PROVIDERS
 from tests.contracts.attacks import ATTACKS, BEGAN, ENDED, KNOWN, Attack, table
 
 README = Path(__file__).parents[2] / "README.md"
@@ -71,6 +72,11 @@ def test_what_is_promised_is_held(
 def was_killed(result: StageResult) -> bool:
     """Tell whether the kernel ended what ran; not every engine tells that it was for memory."""
     return result.status is StageStatus.MEMORY or result.exit_code == 128 + signal.SIGKILL
+
+
+def test_each_provider_of_the_table_is_attacked() -> None:
+    """What a new one does not hold is known before it is there."""
+    assert set(KNOWN) == set(PROVIDERS)
 
 
 def test_the_readme_says_what_is_held() -> None:

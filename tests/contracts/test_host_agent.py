@@ -381,7 +381,7 @@ assert sh("echo still")["output"] == b"still\\n"
 
 @pytest.mark.parametrize(
     "provider",
-    [name for name in sorted(PROVIDERS) if PROVIDERS[name]().promises.limits_memory],
+    [name for name in sorted(PROVIDERS) if PROVIDERS[name].make().promises.limits_memory],
     indirect=True,
 )
 def test_as_many_processes_as_there_may_be_do_not_end_the_tools(provider) -> None:

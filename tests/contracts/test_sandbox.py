@@ -1,6 +1,6 @@
 """What every sandbox keeps to: one list of behaviours, run for every provider.
 
-A provider's known gaps are named in ``GAPS``; everything else holds for all of them.
+A provider's known gaps are what it does not promise, and ``FURTHER``; all else holds for each.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
@@ -27,34 +28,36 @@ from evalgate.sandboxes.bwrap import BwrapProvider
 from evalgate.sandboxes.container import podman
 from evalgate.sandboxes.environment import SYSTEM_DIRECTORIES
 from evalgate.sandboxes.leftovers import remove_leftovers
-from evalgate.sandboxes.table import AUTO, PROVIDERS, resolve
+from evalgate.sandboxes.table import PROVIDERS, engines, resolve
 from tests.providers import not_usable
 
 KEPT = 512 * 1024
 
-#: What a provider does not keep to; these behaviours are not asked of it.
-GAPS: Mapping[str, frozenset[str]] = {
+#: What a provider does not keep to beside what it does not promise.
+FURTHER: Mapping[str, frozenset[str]] = {
     "process": frozenset(
         {
-            "hides host files",
-            "own network",
-            "own processes",
             "fixed paths",
-            "limits memory",
             "tells of memory",
             # Modes do not hold root back.
             *(["places for reading"] if os.geteuid() == 0 else []),
         }
     ),
-    "bwrap": frozenset({"limits memory", "tells of memory"}),
-    "docker": frozenset(),
+    "bwrap": frozenset({"tells of memory"}),
     "podman": frozenset({"tells of memory"}),
 }
 
 
+def gaps_of(name: str) -> frozenset[str]:
+    """Return the behaviours that are not asked of a provider."""
+    promises = asdict(PROVIDERS[name].make().promises)
+    unpromised = {promise.replace("_", " ") for promise, kept in promises.items() if not kept}
+    return FURTHER.get(name, frozenset()) | unpromised
+
+
 def needs(promise: str) -> pytest.MarkDecorator:
     """Ask a behaviour only of the providers of which it is no known gap."""
-    names = [name for name in sorted(GAPS) if promise not in GAPS[name]]
+    names = [name for name in sorted(PROVIDERS) if promise not in gaps_of(name)]
     return pytest.mark.parametrize("provider", names, indirect=True)
 
 
@@ -613,7 +616,8 @@ def test_a_killed_evalgate_is_cleaned_up_after(provider: SandboxProvider, tmp_pa
         "import sys, threading; from pathlib import Path\n"
         "from evalgate.protocols import Stage\n"
         "from evalgate.sandboxes.table import PROVIDERS\n"
-        f"with PROVIDERS[{provider.name!r}](Path(sys.argv[1])).open_sandbox() as sandbox:\n"
+        f"provider = PROVIDERS[{provider.name!r}].make(temp=Path(sys.argv[1]))\n"
+        "with provider.open_sandbox() as sandbox:\n"
         "    sandbox.run(Stage(trees={}, argv=['sh', '-c', sys.argv[2]], timeout=60), "
         "threading.Event())\n"
     )
@@ -897,25 +901,21 @@ def test_an_installed_evalgate_is_hidden(tmp_path: Path) -> None:
 # --- the choice ----------------------------------------------------------------------------
 
 
-def test_every_provider_of_the_table_is_tested() -> None:
-    """The table and this list name the same providers."""
-    assert set(PROVIDERS) == set(GAPS)
-    assert all(PROVIDERS[name]().name == name for name in PROVIDERS)
+def test_a_provider_knows_its_name_in_the_table() -> None:
+    """Conditions of a trial say what the configuration would."""
+    assert [PROVIDERS[name].make().name for name in PROVIDERS] == [*PROVIDERS]
 
 
-def test_promises_and_gaps_agree() -> None:
-    """What a provider promises is what it is tested for."""
-    for name, gaps in GAPS.items():
-        promises = PROVIDERS[name]().promises
-        assert promises.own_network is ("own network" not in gaps)
-        assert promises.own_processes is ("own processes" not in gaps)
-        assert promises.hides_host_files is ("hides host files" not in gaps)
-        assert promises.limits_memory is ("limits memory" not in gaps)
+def test_an_engine_of_the_table_is_one_that_is_cleaned(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What makes containers says which engine, so that what is left there is found."""
+    monkeypatch.setenv("DOCKER_HOST", "unix:///a/docker.sock")
+    monkeypatch.setenv("CONTAINER_HOST", "unix:///a/podman.sock")
+    assert [one.address[-13:] for one in engines()] == ["a/docker.sock", "a/podman.sock"]
 
 
 def test_auto_takes_the_strongest_that_works() -> None:
     """An engine before bubblewrap, and a plain process only where nothing new is measured."""
-    working = [name for name in (*AUTO, "process") if not_usable(PROVIDERS[name]()) is None]
+    working = [name for name in PROVIDERS if not_usable(PROVIDERS[name].make()) is None]
     assert resolve("auto").name == working[0]
 
 
@@ -931,7 +931,7 @@ def test_live_trials_take_no_plain_process(monkeypatch: pytest.MonkeyPatch, tmp_
     monkeypatch.setenv("CONTAINER_HOST", f"unix://{tmp_path}/none")
     assert resolve("auto").name == "process"
     with pytest.raises(NotAvailableError, match="nothing here isolates") as caught:
-        resolve("auto", isolated=True)
+        resolve("auto", isolated=True, recorded=("process",))
     assert "evalgate replay" in caught.value.hint
 
 

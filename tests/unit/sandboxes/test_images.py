@@ -74,6 +74,6 @@ def test_what_only_buildkit_knows_is_told(engine) -> None:
 
 def test_an_image_that_is_nowhere_is_named(engine) -> None:
     """Neither here nor in a registry."""
-    provider = docker(None, containers_of(SandboxSpec(image="localhost:9/no-such:1"), {}))
+    provider = docker(containers_of(SandboxSpec(image="localhost:9/no-such:1"), {}))
     with pytest.raises(NotAvailableError, match="no-such:1 is not there and can not be fetched"):
         provider.prepare()

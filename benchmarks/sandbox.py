@@ -48,7 +48,7 @@ def main() -> int:
     reason = provider.unavailable()
     if reason is not None:
         return refuse("sandbox", MissingError(reason), quick=quick)
-    usual = Usual(provider.image)
+    usual = Usual(provider.made_image().name)
     small, large = tree_of(200, 1_000_000), tree_of(2_000, 18_000_000)
     tests = {"test_it.py": File(data=b"\n")}
     ways: dict[str, Callable[[], object]] = {

@@ -47,7 +47,7 @@ def plumbing(
         announce(bench, setup.kind, console, recorded_in=setup.recorded_in)
         stop = threading.Event()
         return {
-            task.id: plumbing_trial(bench, task, recorded[task.id].tape, stop) or ""
+            task.id: plumbing_trial(bench, bench.laid_out(task), recorded[task.id].tape, stop) or ""
             if task.id in recorded
             else "was never recorded"
             for task in tasks

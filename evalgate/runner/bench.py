@@ -25,7 +25,7 @@ from evalgate.sandboxes.fitting import Fit
 class Bench:
     """Everything trials of one harness share; built once and passed down.
 
-    ``fits`` are the tasks as they are laid out, each with its provider, where that differs.
+    ``fits`` are all tasks as they are laid out, each with its provider.
     ``provenance`` is what the headers of all recordings say alike.
     ``upstreams`` is empty in a replay or regrade: there is no provider and no key. ``spending``
     is what live trials use together; under ``faults`` no trial is evidence. ``top_up`` bounds
@@ -40,7 +40,7 @@ class Bench:
     upstreams: Upstreams
     gateway: Gateway | None
     checks: Mapping[str, tuple[tuple[CheckSpec, Check], ...]]
-    fits: Mapping[str, Fit] = field(default_factory=dict)
+    fits: Mapping[str, Fit]
     provenance: Header = field(default_factory=Header)
     repositories: dict[str, dict[str, File]] = field(default_factory=dict)
     controls: Controls = field(default_factory=Controls)
@@ -58,11 +58,11 @@ class Bench:
 
     def laid_out(self, task: Task) -> Task:
         """Return a task with the files that its image holds."""
-        return self.fits[task.id].task if task.id in self.fits else task
+        return self.fits[task.id].task
 
     def provider_of(self, task: Task) -> SandboxProvider:
         """Return the provider of the sandboxes that a task is worked on in."""
-        return self.fits[task.id].provider if task.id in self.fits else self.provider
+        return self.fits[task.id].provider
 
     @property
     def images(self) -> Mapping[str, str]:

@@ -1,4 +1,7 @@
-"""One trial: agent stage, claim, grade stage, signals; live, replayed or regraded."""
+"""One trial: agent stage, claim, grade stage, signals; live, replayed or regraded.
+
+Tasks come here as their bench lays them out.
+"""
 
 from __future__ import annotations
 
@@ -181,7 +184,7 @@ def plumbing_trial(
     """
     with ExitStack() as stack:
         traffic = Traffic(mode=Mode.STALE, tape=tape)
-        _, work = agent_stage(bench, bench.laid_out(task), traffic, stack, stop)
+        _, work = agent_stage(bench, task, traffic, stack, stop)
     if work.status is not StageStatus.EXITED:
         return f"the agent stage ended with {work.status}"
     if not work.witness.exchanges:

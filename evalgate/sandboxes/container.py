@@ -110,12 +110,7 @@ class ContainerProvider:
 
     def prepare(self) -> None:
         """Make its image when it is not there."""
-        self._image()
-
-    @property
-    def image(self) -> str:
-        """The name of the image; it is made when it is not there."""
-        return self._image().name
+        self.made_image()
 
     @property
     def images(self) -> Mapping[str, str]:
@@ -123,7 +118,12 @@ class ContainerProvider:
         told_by = self.containers.told_by or self.containers.image
         return {self.containers.purpose: told_by.ready(self._engine).digest}
 
-    def _image(self) -> Ready:
+    def made_image(self) -> Ready:
+        """Return its image, made when it is not there.
+
+        Raises:
+            NotAvailableError: it can not be made; that is remembered.
+        """
         return self.containers.image.ready(self._engine)
 
     @contextlib.contextmanager
@@ -133,7 +133,7 @@ class ContainerProvider:
         The room holds no more than the name of the engine, so that a container whose owner was
         killed is found without asking any engine.
         """
-        image = self._image()
+        image = self.made_image()
         with open_room(self._temp, engine=self._engine.address) as room:
             try:
                 yield ContainerSandbox(self._engine, image, room, self.containers)

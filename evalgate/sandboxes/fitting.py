@@ -71,7 +71,7 @@ def fit(provider: SandboxProvider, task: Task, *, setup_network: bool) -> Fit:
             set_up=wanted.set_up,
         )
         fitted = fitted.of(replace(below, image=image, told_by=below.told_by or below.image))
-    _ = fitted.image  # now, before anything is paid
+    fitted.prepare()  # now, before anything is paid
     return Fit(task=task, provider=fitted)
 
 

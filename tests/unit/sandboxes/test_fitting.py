@@ -113,7 +113,7 @@ def test_a_harbor_folder_runs_as_it_is(engine: Engine, word: str) -> None:
     wrong = Claim(changed=claim.changed)
     assert outcome(it, wrong) is Outcome.FAILED
     assert outcome(it, Claim()) is Outcome.FAILED
-    engine._api.remove_image(it.provider.image)
+    engine._api.remove_image(it.provider.made_image().name)
 
 
 def test_the_control_of_a_harbor_folder_is_its_solution(engine: Engine, word: str) -> None:
@@ -124,7 +124,7 @@ def test_the_control_of_a_harbor_folder_is_its_solution(engine: Engine, word: st
     graded = grade(it.provider, it.task, build_checks(it.task), claim, threading.Event())
     assert graded.checks[0].outcome is Outcome.FAILED
     assert graded.checks[0].detail.startswith("because of this claim, the reward nan")
-    engine._api.remove_image(it.provider.image)
+    engine._api.remove_image(it.provider.made_image().name)
 
 
 def test_workspace_files_are_laid_over_those_of_the_image(engine: Engine, word: str) -> None:
@@ -134,12 +134,12 @@ def test_workspace_files_are_laid_over_those_of_the_image(engine: Engine, word: 
     assert it.task.workspace["app.py"].data == b"print('ours')\n"
     assert "workspace/app.py" not in it.task.workspace
     assert it.provider.containers.limits.memory == 512 << 20
-    engine._api.remove_image(it.provider.image)
+    engine._api.remove_image(it.provider.made_image().name)
 
 
 def test_an_image_is_named_in_place_of_a_dockerfile(engine: Engine, word: str) -> None:
     """It may hold no files: then the workspace is the folder's own."""
-    image = docker().image
+    image = docker().made_image().name
     toml = TOML.replace("cpus = 1\n", f'docker_image = "{image}"\n')
     more = {"environment/Dockerfile": None, "environment/workspace/a.txt": word}
     task = folder(word, **{**more, "task.toml": toml})

@@ -56,7 +56,8 @@ def test_what_it_made_is_there_and_belongs_to_no_claim(engine: Engine, caplog) -
         it = fit(docker(), made, setup_network=False)
         assert "making the image evalgate-setup:" in caplog.text
         caplog.clear()
-        assert fit(docker(), made, setup_network=False).provider.image == it.provider.image
+        again = fit(docker(), made, setup_network=False).provider
+        assert again.made_image() == it.provider.made_image()
         assert caplog.text == ""
     result = ran(it, "cat node_modules/tool made.txt a.txt; echo new >b.txt")
     assert b"tool" in result.log
@@ -65,7 +66,7 @@ def test_what_it_made_is_there_and_belongs_to_no_claim(engine: Engine, caplog) -
     assert it.provider.images == docker().images
     graded = grade(it.provider, made, build_checks(made), claim, threading.Event())
     assert graded.checks[0].outcome is Outcome.PASSED, graded.log
-    engine._api.remove_image(it.provider.image)
+    engine._api.remove_image(it.provider.made_image().name)
 
 
 def test_what_an_agent_changes_of_it_is_its_claim(engine: Engine) -> None:
@@ -81,7 +82,7 @@ def test_what_an_agent_changes_of_it_is_its_claim(engine: Engine) -> None:
         grade(it.provider, made, build_checks(made), Claim(), threading.Event()).checks[0].outcome
         is Outcome.FAILED
     )
-    engine._api.remove_image(it.provider.image)
+    engine._api.remove_image(it.provider.made_image().name)
 
 
 def test_it_counts_towards_no_limit(engine: Engine) -> None:
@@ -92,7 +93,7 @@ def test_it_counts_towards_no_limit(engine: Engine) -> None:
     assert result.log.strip() == str(MAX_FILES + 10).encode()
     assert set(result.trees["repo"]) == {"a.txt", "word", "one"}
     assert ran(it, MANY.replace("node_modules", "more")).status is StageStatus.TOO_LARGE
-    engine._api.remove_image(it.provider.image)
+    engine._api.remove_image(it.provider.made_image().name)
 
 
 def test_a_command_that_fails_is_named_with_its_words(engine: Engine) -> None:
@@ -118,4 +119,4 @@ def test_it_is_offline_unless_both_allow_it(engine: Engine) -> None:
     online = fit(docker(), task(f"! {probe}", network=True), setup_network=True)
     assert ran(online, probe).exit_code == 0
     for made in (it, online):
-        engine._api.remove_image(made.provider.image)
+        engine._api.remove_image(made.provider.made_image().name)

@@ -10,7 +10,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
 from evalgate.core.claim import Claim
 from evalgate.core.files import Tree
@@ -21,23 +20,12 @@ from evalgate.core.trial import CheckResult, Outcome
 from evalgate.errors import NotAvailableError, UsageError
 from evalgate.protocols import Check, Finding, SandboxProvider, StageStatus
 from evalgate.runner.control import Control, Controls
-from evalgate.runner.grade_stage import (
-    SOLVE,
-    Graded,
-    GradingStoppedError,
-    run_grade_stage,
-    tests_command,
-)
+from evalgate.runner.grade_stage import SOLVE, Graded, run_grade_stage, tests_command
 from evalgate.runner.hidden_tests import hung, judge_tests
 from evalgate.runner.work import words_of_engine
 
-__all__ = ["HIDDEN_TESTS", "Grade", "GradingStoppedError", "grade", "overall"]
-
 #: The name under which the hidden tests stand among a trial's checks.
 HIDDEN_TESTS = "hidden tests"
-
-#: Knows no value, and the shapes of providers' keys.
-_PATTERNS: Final = Redactor({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,14 +42,15 @@ def grade(
     checks: tuple[tuple[CheckSpec, Check], ...],
     claim: Claim,
     stop: threading.Event,
-    controls: Controls | None = None,
+    controls: Controls,
     *,
-    redactor: Redactor = _PATTERNS,
+    redactor: Redactor,
 ) -> Grade:
     """Grade one claim; what can not be evaluated is errored, never passed or failed.
 
     ``controls`` keeps what the control of each task came to, so that it is run once. Secrets
     that ``redactor`` finds are in no detail and not in the log; no outcome depends on them.
+    TrialStoppedError when the run was interrupted.
     """
     case = _Case(
         provider=provider,
@@ -69,7 +58,7 @@ def grade(
         claim=claim,
         commands=_commands(task, checks),
         stop=stop,
-        controls=controls or Controls(),
+        controls=controls,
         redactor=redactor,
     )
     workspace = claim.applied_to(task.workspace)

@@ -10,6 +10,7 @@ from evalgate.core.files import Tree
 from evalgate.core.observation import CommandReport
 from evalgate.core.task import Task
 from evalgate.protocols import SandboxProvider, Stage, StageResult, StageStatus
+from evalgate.runner.stopped import TrialStoppedError
 
 #: What runs the hidden tests.
 TESTS = "test.sh"
@@ -43,10 +44,6 @@ def _shell_of(files: Tree, script: str) -> str:
     """Return the shell that the first line of a script asks for: ``sh``, or ``bash``."""
     first = files[script].data.partition(b"\n")[0] if script in files else b""
     return "bash" if first.startswith(b"#!") and b"bash" in first else "sh"
-
-
-class GradingStoppedError(Exception):
-    """The run was interrupted while a trial was being graded."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,8 +80,8 @@ def run_grade_stage(
     """Run the commands in a fresh sandbox that holds the workspace and the hidden tests.
 
     With ``solved`` the task's solution is laid over the workspace first. Raises
-    GradingStoppedError when interrupted, and whatever the provider says of files that can
-    not be laid out.
+    TrialStoppedError when interrupted, and whatever the provider says of files that can not
+    be laid out.
     """
     if not commands:
         return Graded()
@@ -105,7 +102,7 @@ def run_grade_stage(
         )
         result: StageResult = sandbox.run(stage, stop)
     if result.status is StageStatus.INTERRUPTED:
-        raise GradingStoppedError
+        raise TrialStoppedError
     logs = result.trees.get("logs", {})
     return Graded(
         status=result.status,

@@ -25,14 +25,14 @@ from evalgate.errors import (
 )
 from evalgate.gateway.limits.charge import spent_on
 from evalgate.gateway.limits.spending import Spending
-from evalgate.runner.grade import GradingStoppedError
 from evalgate.runner.journals import paid_for
 from evalgate.runner.made import Made
 from evalgate.runner.recorded import RecordedTrial
-from evalgate.runner.stage import OverBudgetError, TrialStoppedError
+from evalgate.runner.stage import OverBudgetError
+from evalgate.runner.stopped import TrialStoppedError
 from evalgate.store.runs import RunFolder
 
-_STOPPED = (KeyboardInterrupt, TrialStoppedError, GradingStoppedError)
+_STOPPED = (KeyboardInterrupt, TrialStoppedError)
 _RESUME = "the same command goes on where this stopped"
 
 #: The member of ``run.json`` that says what was used and stands in no trial and no journal.

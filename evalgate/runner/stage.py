@@ -22,11 +22,8 @@ from evalgate.repo.snapshot import single_commit_repository
 from evalgate.runner.bench import Bench
 from evalgate.runner.canary import CANARY_LABEL, canary_files, new_canary
 from evalgate.runner.placement import open_placed
+from evalgate.runner.stopped import TrialStoppedError
 from evalgate.runner.work import Work, words_of_engine
-
-
-class TrialStoppedError(Exception):
-    """The run was interrupted while this trial was under way; it leaves no trace."""
 
 
 class OverBudgetError(Exception):

@@ -8,14 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from evalgate.checks.table import build_checks
 from evalgate.core.claim import Claim
 from evalgate.core.files import File
-from evalgate.core.redaction import Redactor
 from evalgate.core.task import CheckSpec, Limits, Task
 from evalgate.protocols import SandboxProvider
-from evalgate.runner.grade import Grade, grade
+from evalgate.runner.grade import Grade
 from evalgate.sandboxes.process import ProcessProvider
+from tests.grading import grade_by
 
 Files = dict[str, str]
 
@@ -81,9 +80,7 @@ def graded(provider: SandboxProvider) -> Callable[..., Grade]:
         stop: threading.Event | None = None,
         secrets: dict[str, str] | None = None,
     ) -> Grade:
-        stop = stop or threading.Event()
-        redactor = Redactor(secrets or {})
-        return grade(provider, task, build_checks(task), claim or Claim(), stop, redactor=redactor)
+        return grade_by(provider, task, claim or Claim(), stop=stop, secrets=secrets)
 
     return run
 

@@ -16,12 +16,15 @@ import pytest
 from evalgate.core.claim import Claim
 from evalgate.core.files import File, FileMode
 from evalgate.core.observation import Observation
+from evalgate.core.redaction import Redactor
 from evalgate.core.task import CheckSpec, Task
 from evalgate.core.trial import CheckResult, Outcome
 from evalgate.errors import UsageError
 from evalgate.protocols import Finding, Places, Promises, Stage, StageResult, StageStatus
 from evalgate.runner.control import Controls
-from evalgate.runner.grade import HIDDEN_TESTS, Grade, GradingStoppedError, grade, overall
+from evalgate.runner.grade import HIDDEN_TESTS, Grade, grade, overall
+from evalgate.runner.stopped import TrialStoppedError
+from tests.grading import grade_by
 
 MakeTask = Callable[..., Task]
 MakeClaim = Callable[..., Claim]
@@ -371,7 +374,10 @@ def test_the_control_of_a_task_is_run_once(task: MakeTask, claim: MakeClaim) -> 
     fake = Fake([large, broken, large, clean, large, large])
     controls, stop = Controls(), threading.Event()
     made = task(solution={"solve.sh": "true\n"})
-    found = [grade(fake, made, (), claim(), stop, controls).checks[0] for _ in range(4)]
+    found = [
+        grade(fake, made, (), claim(), stop, controls, redactor=Redactor({})).checks[0]
+        for _ in range(4)
+    ]
     assert [check.outcome for check in found] == [ERRORED, FAILED, FAILED, FAILED]
     assert fake.results == []
     solved = [stage for stage in fake.stages if "inbox" in stage.trees]
@@ -515,7 +521,7 @@ def test_a_check_that_raises_did_not_measure(task: MakeTask, claim: MakeClaim) -
     """A broken check is errored, and the others are examined all the same."""
     checks = ((CheckSpec(type="broken"), Broken()), (CheckSpec(type="broken"), Broken()))
     fake = Fake([ended(StageStatus.EXITED, **{"0_log": "", "0_exit": "0\n"})])
-    found = grade(fake, task(), checks, claim({"b": ""}), threading.Event()).checks
+    found = grade_by(fake, task(), claim({"b": ""}), checks=checks).checks
     assert [check.outcome for check in found] == [PASSED, ERRORED, ERRORED]
     assert found[1].detail == "the check raised RuntimeError(['a.py', 'b'])"
 
@@ -528,7 +534,7 @@ def test_an_engine_that_fails_is_not_measured(
 ) -> None:
     """Docker stopped in the middle says nothing about an agent, nor what ends the control too."""
     fake = Fake([ended(status)] if status is StageStatus.ENGINE else [ended(status)] * 2)
-    found = grade(fake, task(), (), claim({"b": ""}), threading.Event()).checks
+    found = grade_by(fake, task(), claim({"b": ""})).checks
     assert [(c.outcome, c.detail) for c in found] == [
         (ERRORED, f"the grade stage ended with {status}")
     ]
@@ -537,14 +543,14 @@ def test_an_engine_that_fails_is_not_measured(
 def test_an_interrupted_grading_leaves_no_grade(task: MakeTask, claim: MakeClaim) -> None:
     """Ctrl-C is no outcome."""
     fake = Fake([ended(StageStatus.INTERRUPTED)])
-    with pytest.raises(GradingStoppedError):
-        grade(fake, task(), (), claim(), threading.Event())
+    with pytest.raises(TrialStoppedError):
+        grade_by(fake, task(), claim())
 
 
 def test_the_stage_holds_files_and_tests_and_no_network(task: MakeTask, claim: MakeClaim) -> None:
     """Snapshot and claim are the workspace; the tests lie beside it, and nothing of the host."""
     fake = Fake([ended(StageStatus.EXITED, **{"0_log": "", "0_exit": "0\n"})])
-    grade(fake, task(), (), claim({"b": ""}), threading.Event())
+    grade_by(fake, task(), claim({"b": ""}))
     (stage,) = fake.stages
     assert {name: set(tree) for name, tree in stage.trees.items()} == {
         "repo": {"a.py", "b"},

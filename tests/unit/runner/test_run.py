@@ -27,11 +27,11 @@ from evalgate.gateway.cassette import CassetteFile
 from evalgate.gateway.format.header import Header
 from evalgate.gateway.limits.spending import Spending
 from evalgate.protocols import StageStatus
-from evalgate.runner.grade import GradingStoppedError
 from evalgate.runner.made import Made
 from evalgate.runner.recorded import RecordedTrial
 from evalgate.runner.run import Job, execute, spent_before
-from evalgate.runner.stage import OverBudgetError, TrialStoppedError
+from evalgate.runner.stage import OverBudgetError
+from evalgate.runner.stopped import TrialStoppedError
 from evalgate.store.runs import RunFolder, RunStore
 
 Make = Callable[[Job, threading.Event], Trial]
@@ -252,7 +252,7 @@ def test_an_edited_note_of_what_was_lost_is_named(run: RunFolder, lost: dict[str
         spent_before(run, Allowance(usd=1.0), [], HERE)
 
 
-@pytest.mark.parametrize("stopped", [KeyboardInterrupt, TrialStoppedError, GradingStoppedError])
+@pytest.mark.parametrize("stopped", [KeyboardInterrupt, TrialStoppedError])
 def test_an_interrupted_run_keeps_what_is_finished(
     jobs: list[Job], run: RunFolder, stopped: type[BaseException]
 ) -> None:

@@ -7,20 +7,19 @@ import threading
 
 import pytest
 
-from evalgate.checks.table import build_checks
 from evalgate.core.claim import Claim, claim_of
 from evalgate.core.files import File, Tree
 from evalgate.core.task import Task
 from evalgate.core.trial import Outcome
 from evalgate.errors import NotAvailableError, UsageError
 from evalgate.protocols import Stage, StageResult, StageStatus
-from evalgate.runner.grade import grade
 from evalgate.sandboxes.bwrap import BwrapProvider
 from evalgate.sandboxes.container import docker
 from evalgate.sandboxes.docker import Engine
 from evalgate.sandboxes.fitting import Fit, fit
 from evalgate.sandboxes.process import ProcessProvider
 from evalgate.tasks.harbor import load_harbor_task
+from tests.grading import grade_by
 
 DOCKERFILE = """ARG BASE_IMAGE=python:3.12-slim
 FROM ${BASE_IMAGE}
@@ -90,7 +89,7 @@ def ran(it: Fit, script: str, trees: Tree | None = None) -> StageResult:
 
 def outcome(it: Fit, claim: Claim) -> Outcome:
     """Grade a claim."""
-    graded = grade(it.provider, it.task, build_checks(it.task), claim, threading.Event())
+    graded = grade_by(it.provider, it.task, claim)
     return graded.checks[0].outcome
 
 
@@ -121,7 +120,7 @@ def test_the_control_of_a_harbor_folder_is_its_solution(engine: Engine, word: st
     script = TEST_SH.replace("then echo 1", "then echo 1").replace("else echo 0", "else echo nan")
     it = fitted(folder(word, tests__test_sh=None, **{"tests/test.sh": script}))
     claim = Claim(changed={"app.py": File(data=b"print('else')\n")})
-    graded = grade(it.provider, it.task, build_checks(it.task), claim, threading.Event())
+    graded = grade_by(it.provider, it.task, claim)
     assert graded.checks[0].outcome is Outcome.FAILED
     assert graded.checks[0].detail.startswith("because of this claim, the reward nan")
     engine._api.remove_image(it.provider.made_image().name)

@@ -8,7 +8,6 @@ import threading
 
 import pytest
 
-from evalgate.checks.table import build_checks
 from evalgate.core.claim import Claim, claim_of
 from evalgate.core.environment import Environment, SetUp
 from evalgate.core.files import File
@@ -16,11 +15,11 @@ from evalgate.core.task import Task
 from evalgate.core.trial import Outcome
 from evalgate.errors import NotAvailableError, UsageError
 from evalgate.protocols import Stage, StageResult, StageStatus
-from evalgate.runner.grade import grade
 from evalgate.sandboxes.container import docker
 from evalgate.sandboxes.docker import Engine
 from evalgate.sandboxes.fitting import Fit, fit
 from evalgate.sandboxes.taking import MAX_FILES
+from tests.grading import grade_by
 
 MANY = f"mkdir node_modules && cd node_modules && seq {MAX_FILES + 10} | xargs touch"
 
@@ -64,7 +63,7 @@ def test_what_it_made_is_there_and_belongs_to_no_claim(engine: Engine, caplog) -
     claim = claim_of(made.workspace, result.trees["repo"])
     assert claim.touched == ("b.txt",)
     assert it.provider.images == docker().images
-    graded = grade(it.provider, made, build_checks(made), claim, threading.Event())
+    graded = grade_by(it.provider, made, claim)
     assert graded.checks[0].outcome is Outcome.PASSED, graded.log
     engine._api.remove_image(it.provider.made_image().name)
 
@@ -76,12 +75,9 @@ def test_what_an_agent_changes_of_it_is_its_claim(engine: Engine) -> None:
     result = ran(it, "echo 2 >lib/x/tool; mv lib new; rm a.txt")
     claim = claim_of(made.workspace, result.trees["repo"])
     assert claim.touched == ("a.txt", "new/x/tool")
-    graded = grade(it.provider, made, build_checks(made), claim, threading.Event())
+    graded = grade_by(it.provider, made, claim)
     assert graded.checks[0].outcome is Outcome.PASSED, graded.log
-    assert (
-        grade(it.provider, made, build_checks(made), Claim(), threading.Event()).checks[0].outcome
-        is Outcome.FAILED
-    )
+    assert grade_by(it.provider, made, Claim()).checks[0].outcome is Outcome.FAILED
     engine._api.remove_image(it.provider.made_image().name)
 
 

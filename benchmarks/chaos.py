@@ -22,8 +22,7 @@ from pathlib import Path
 
 from benchmarks.goals import Goal, MissingError, finish, refuse
 from benchmarks.repository import Repository
-from benchmarks.stages import open_provider
-from evalgate.errors import NotAvailableError
+from benchmarks.stages import open_provider, ready_image
 from evalgate.sandboxes.docker import Engine
 from evalgate.sandboxes.room_name import ROOMS
 
@@ -68,10 +67,6 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.chaos")
     parser.add_argument("--quick", action="store_true", help="10 kills instead of 50")
     quick = parser.parse_args().quick
-    provider = open_provider()
-    reason = provider.unavailable()
-    if reason is not None:
-        return refuse("chaos", MissingError(reason), quick=quick)
     moments = random.Random(SEED)
     engine = Engine()
     seconds: list[float] = []
@@ -82,7 +77,7 @@ def main() -> int:
         _make(project)
         env = {**os.environ, "TMPDIR": str(own)}
         try:
-            provider.prepare()
+            ready_image(open_provider())
             for _ in range(10 if quick else 50):
                 owner = _killed(project, own, env, moments.uniform(0, 1.5))
                 mark = f"evalgate-room-{owner}-"
@@ -92,8 +87,6 @@ def main() -> int:
                 seconds.append(float(done.stdout))
                 containers += sum(name.startswith(mark) for name in engine.ours())
                 rooms += len(list(own.glob(ROOMS)))
-        except NotAvailableError as error:
-            return refuse("chaos", MissingError(error.message), quick=quick)
         except MissingError as error:
             return refuse("chaos", error, quick=quick)
     print(f"{len(seconds)} kills; {found} containers found after them")

@@ -18,11 +18,21 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 from benchmarks.goals import Goal, MissingError, finish, refuse
-from benchmarks.stages import CALLS, Usual, open_echo, open_provider, stage, timed, tree_of
+from benchmarks.stages import (
+    CALLS,
+    Usual,
+    hardened_floor,
+    open_echo,
+    open_provider,
+    ready_image,
+    stage,
+    timed,
+    tree_of,
+)
 from benchmarks.tools import tools
 from evalgate.core.files import File
-from evalgate.sandboxes.container import Limits
-from evalgate.sandboxes.seccomp import seccomp_profile
+from evalgate.protocols import SandboxProvider
+from evalgate.sandboxes.docker import Engine
 
 #: name -> the most it may be, as a ratio to the floor.
 GOALS = {
@@ -45,15 +55,16 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="3 rounds instead of 12")
     quick = parser.parse_args().quick
     provider = open_provider()
-    reason = provider.unavailable()
-    if reason is not None:
-        return refuse("sandbox", MissingError(reason), quick=quick)
-    usual = Usual(provider.made_image().name)
+    try:
+        image = ready_image(provider)
+    except MissingError as missing:
+        return refuse("sandbox", missing, quick=quick)
+    usual, engine = Usual(image), Engine()
     small, large = tree_of(200, 1_000_000), tree_of(2_000, 18_000_000)
     tests = {"test_it.py": File(data=b"\n")}
     ways: dict[str, Callable[[], object]] = {
         "floor": usual.floor,
-        "hardened floor": lambda: usual.floor(**_hardened()),
+        "hardened floor": lambda: hardened_floor(engine, image),
         "one stage, 1 MB": lambda: stage(provider, {"repo": small}, CHANGE),
         "agent and grade, 1 MB": lambda: (
             stage(provider, {"repo": small}, CHANGE),
@@ -110,25 +121,10 @@ def main() -> int:
     )
 
 
-def _hardened() -> dict[str, object]:
-    limits = Limits()
-    return {
-        "read_only": True,
-        "user": "1000:1000",
-        "cap_drop": ["ALL"],
-        "security_opt": ["no-new-privileges", f"seccomp={seccomp_profile()}"],
-        "mem_limit": limits.memory,
-        "memswap_limit": limits.memory,
-        "nano_cpus": int(limits.cpus * 1e9),
-        "pids_limit": limits.processes,
-        "tmpfs": {"/evalgate": f"exec,size={limits.work},nr_inodes={limits.files}"},
-    }
-
-
-def _tunnel(provider: object) -> float:
+def _tunnel(provider: SandboxProvider) -> float:
     with open_echo() as port:
         code = ["python3", "-c", CALLS, str(port)]
-        inside = float(stage(provider, {}, code, port))  # type: ignore[arg-type]
+        inside = float(stage(provider, {}, code, port))
         outside = subprocess.run([sys.executable, *code[1:]], capture_output=True, check=True)
     return inside - float(outside.stdout)
 

@@ -2,19 +2,23 @@
 
 import contextlib
 import io
+import os
 import socket
 import tarfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from typing import Any
 
 import docker
 
+from benchmarks.goals import MissingError
 from evalgate.core.files import File, Tree
+from evalgate.errors import NotAvailableError
 from evalgate.protocols import SandboxProvider, Stage, StageStatus
 from evalgate.sandboxes.container import ContainerProvider, Containers
 from evalgate.sandboxes.docker import Engine
+from evalgate.sandboxes.seccomp import seccomp_profile
+from evalgate.sandboxes.settings import ContainerSettings
 
 
 def tree_of(files: int, size: int) -> Tree:
@@ -27,6 +31,27 @@ def tree_of(files: int, size: int) -> Tree:
 def open_provider() -> ContainerProvider:
     """Return the provider of the engine at hand."""
     return ContainerProvider("docker", Engine(), Containers())
+
+
+def ready_image(provider: ContainerProvider) -> str:
+    """Return the name of its image, made when it is not there. MissingError without an engine."""
+    reason = provider.unavailable()
+    if reason is not None:
+        raise MissingError(reason)
+    try:
+        return provider.made_image().name
+    except NotAvailableError as error:
+        raise MissingError(f"{error.message} ({error.hint})") from error
+
+
+def hardened_floor(engine: Engine, image: str) -> None:
+    """Create, start, wait for and remove a container that does nothing, held as those of trials."""
+    name = f"evalgate-floor-{os.getpid()}"
+    settings = ContainerSettings(owner=name, profile=seccomp_profile())
+    engine.create(name, image, ["true"], settings)
+    engine.start(name)
+    engine.ended(name)
+    engine.remove(name)
 
 
 def stage(
@@ -49,11 +74,9 @@ class Usual:
         self._client = docker.DockerClient(max_pool_size=16)
         self._image = image
 
-    def floor(self, **settings: Any) -> None:
+    def floor(self) -> None:
         """Create, start, wait for and remove a container that does nothing."""
-        container = self._client.containers.create(
-            self._image, ["true"], network_mode="none", **settings
-        )
+        container = self._client.containers.create(self._image, ["true"], network_mode="none")
         container.start()
         container.wait()
         container.remove(force=True)

@@ -8,9 +8,10 @@ from pathlib import Path
 from statistics import median
 
 from benchmarks.stages import timed
-from evalgate.protocols import SandboxProvider, Stage
+from evalgate.protocols import SandboxProvider
 from evalgate.sandboxes.client import Client
-from evalgate.sandboxes.service import PROGRAM, WORD, open_service, service_program
+from evalgate.sandboxes.hosted import tools_stage
+from evalgate.sandboxes.service import open_service
 
 _TRUE = {"kind": "exec", "argv": ["true"]}
 
@@ -27,13 +28,7 @@ def tools(provider: SandboxProvider, calls: int) -> tuple[float, float]:
         provider.open_sandbox() as sandbox,
         ThreadPoolExecutor(1) as pool,
     ):
-        stage = Stage(
-            trees={"inbox": service_program()},
-            argv=["python3", "-I", "-S", f"{sandbox.places.inbox}/{PROGRAM}", str(service.port)],
-            env={WORD: service.word},
-            timeout=60,
-            reach=service.port,
-        )
+        stage = tools_stage(service, sandbox.places, {}, timeout=60)
         running = pool.submit(sandbox.run, stage, threading.Event())
         while not service.connected.wait(0.01):
             if running.done():

@@ -19,30 +19,16 @@ from evalgate.core.files import Tree, subtree
 from evalgate.core.sandbox import SandboxSpec
 from evalgate.protocols import Places, Promises, Stage, StageResult, StageStatus
 from evalgate.sandboxes.attempt import Attempt
-from evalgate.sandboxes.docker import OWNER, Engine, EngineError
+from evalgate.sandboxes.docker import Engine, EngineError
 from evalgate.sandboxes.images import Built, Image, Named, Ready, standard_image
-from evalgate.sandboxes.room import PLACES_INSIDE, TOP, Room, open_room
+from evalgate.sandboxes.room import PLACES_INSIDE, Room, open_room
 from evalgate.sandboxes.seccomp import seccomp_profile
+from evalgate.sandboxes.settings import MB, ContainerSettings, Limits
 
 _log = logging.getLogger(__name__)
 
-MB: Final = 1 << 20
 _KILLED: Final = 128 + 9
 _NO_MEMORY: Final = "the memory was used up"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
-    """What one container may use: bytes of memory and work space, processors, processes."""
-
-    memory: int = 2048 * MB
-    work: int = 1024 * MB
-    files: int = 200_000
-    temp: int = 256 * MB
-    cpus: float = 1.0
-    processes: int = 256
-    open_files: int = 4096
-    file_size: int = 512 * MB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,7 +168,7 @@ class ContainerSandbox:
     def _attempt(self, attempt: Attempt, stop: threading.Event) -> StageResult:
         name = self.name
         try:
-            self._engine.create(name, self._image.name, attempt.command, **self._settings())
+            self._engine.create(name, self._image.name, attempt.command, self._settings())
             with self._engine.attached(name) as stream:
                 attempt.listen(stream)
                 try:
@@ -205,39 +191,15 @@ class ContainerSandbox:
             return replace(result, status=StageStatus.MEMORY, exit_code=None, detail=_NO_MEMORY)
         return result
 
-    def _settings(self) -> dict[str, object]:
-        limits = self._of.limits
-        disks = {
-            TOP: self._memory_disk(limits.work, limits.files),
-            "/tmp": self._memory_disk(limits.temp, limits.files // 4),  # noqa: S108
-        }
-        if self._of.lasting:
-            del disks[TOP]
-        return {
-            "hostname": "evalgate",
-            "labels": {OWNER: self._room.path.name},
-            "network_mode": "bridge" if self._of.network else "none",
-            "read_only": not self._of.lasting,
-            "cap_drop": ["ALL"],
-            "security_opt": ["no-new-privileges", f"seccomp={self._profile()}"],
-            "mem_limit": limits.memory,
-            "memswap_limit": limits.memory,
-            "nano_cpus": int(limits.cpus * 1e9),
-            "pids_limit": limits.processes,
-            "shm_size": 64 * MB,
-            "ulimits": {
-                "nofile": limits.open_files,
-                "core": 0,
-                "fsize": limits.file_size,
-                **({"nproc": 4096} if self._engine.is_podman else {}),
-            },
-            "tmpfs": disks,
-        }
-
-    def _memory_disk(self, size: int, files: int) -> str:
-        """Return the options of a file system in memory; podman can not limit its files."""
-        number = "" if self._engine.is_podman else f",nr_inodes={files}"
-        return f"exec,size={size},mode=1777{number}"
+    def _settings(self) -> ContainerSettings:
+        return ContainerSettings(
+            owner=self._room.path.name,
+            profile=self._profile(),
+            limits=self._of.limits,
+            lasting=self._of.lasting,
+            network=self._of.network,
+            is_podman=self._engine.is_podman,
+        )
 
     def _profile(self) -> str:
         """Return the profile as the engine takes it: podman reads it from a file."""

@@ -17,6 +17,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evalgate.errors import NotAvailableError
+from evalgate.sandboxes.image_facts import ImageFacts, LabelledImage
+from evalgate.sandboxes.settings import MB, ContainerSettings
 
 if TYPE_CHECKING:
     from docker import APIClient
@@ -40,32 +42,6 @@ class Ended:
 
     exit_code: int
     out_of_memory: bool
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ImageFacts:
-    """What an engine knows of an image; ``content`` is twelve hex of its layers and settings.
-
-    Unlike its id, the content is the same wherever and whenever the image was imported or pulled.
-    """
-
-    labels: Mapping[str, str]
-    env: Mapping[str, str]
-    workdir: str
-    content: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LabelledImage:
-    """An image that says what it was made of, or that stands on one which does.
-
-    ``name`` is a tag, or the id where it has none; ``created`` is in seconds since 1970.
-    """
-
-    name: str
-    inputs: str
-    created: float
-    tagged: bool
 
 
 class Engine:
@@ -184,18 +160,28 @@ class Engine:
         with _told():
             self._api.commit(name, repository=repository, tag=version, changes=f"LABEL {said}")
 
-    def create(self, name: str, image: str, command: Sequence[str], **settings: Any) -> None:
-        """Make a container; ``settings`` are those of the API's host configuration."""
+    def create(
+        self, name: str, image: str, command: Sequence[str], settings: ContainerSettings
+    ) -> None:
+        """Make a container."""
         from docker.types import LogConfig, Ulimit  # noqa: PLC0415
 
-        limits = [
-            Ulimit(name=kind, soft=value, hard=value)
-            for kind, value in settings.pop("ulimits", {}).items()
-        ]
-        labels, hostname = settings.pop("labels"), settings.pop("hostname")
+        limits = settings.limits
+        ulimits = [Ulimit(name=of, soft=most, hard=most) for of, most in settings.ulimits.items()]
         with _told():
             host = self._api.create_host_config(
-                ulimits=limits, log_config=LogConfig(type="none"), **settings
+                network_mode="bridge" if settings.network else "none",
+                read_only=not settings.lasting,
+                cap_drop=["ALL"],
+                security_opt=["no-new-privileges", f"seccomp={settings.profile}"],
+                mem_limit=limits.memory,
+                memswap_limit=limits.memory,
+                nano_cpus=int(limits.cpus * 1e9),
+                pids_limit=limits.processes,
+                shm_size=64 * MB,
+                ulimits=ulimits,
+                tmpfs=dict(settings.disks),
+                log_config=LogConfig(type="none"),
             )
             self._api.create_container(
                 image,
@@ -205,8 +191,8 @@ class Engine:
                 stdin_open=True,
                 user="1000:1000",
                 working_dir="/",
-                hostname=hostname,
-                labels=labels,
+                hostname="evalgate",
+                labels={OWNER: settings.owner},
                 host_config=host,
                 environment={},
             )

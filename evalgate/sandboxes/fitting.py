@@ -11,11 +11,12 @@ from evalgate.core.files import Tree
 from evalgate.core.task import Task
 from evalgate.errors import NotAvailableError, UsageError
 from evalgate.protocols import SandboxProvider, Stage, StageStatus
-from evalgate.sandboxes.container import MB, ContainerProvider, Containers
+from evalgate.sandboxes.container import ContainerProvider, Containers
 from evalgate.sandboxes.forwarding import inner_text
 from evalgate.sandboxes.images import Built, Derived, Image, Named
 from evalgate.sandboxes.room import TOP
 from evalgate.sandboxes.set_up import SetUpImage
+from evalgate.sandboxes.settings import MB
 
 _COPYING: Final = 60.0
 #: Directories that no workspace can take the place of.

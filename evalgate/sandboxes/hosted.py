@@ -11,7 +11,7 @@ import contextlib
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Final
@@ -66,19 +66,9 @@ class HostedSandbox:
         Raises:
             NotAvailableError: the sandbox has no python3, which the tools need.
         """
-        tools = Stage(
-            trees={
-                **{name: tree for name, tree in stage.trees.items() if name in {"repo", "home"}},
-                "inbox": service_program(),
-            },
-            argv=[
-                *("python3", "-I", "-S"),
-                *(f"{self._sandbox.places.inbox}/{PROGRAM}", str(self._service.port)),
-            ],
-            env={WORD: self._service.word},
-            timeout=stage.timeout + _GRACE,
-            reach=self._service.port,
-            keep=stage.keep,
+        trees = {name: tree for name, tree in stage.trees.items() if name in {"repo", "home"}}
+        tools = tools_stage(
+            self._service, self._sandbox.places, trees, timeout=stage.timeout, keep=stage.keep
         )
         both = _AlsoStopped(stop)
         with ThreadPoolExecutor(1, thread_name_prefix="tools") as pool:
@@ -139,6 +129,25 @@ def open_hosted(provider: SandboxProvider, folder: Tree) -> Iterator[HostedSandb
         open_service(room.path / _SOCKET) as service,
     ):
         yield HostedSandbox(sandbox, room, service, folder)
+
+
+def tools_stage(
+    service: ToolService,
+    places: Places,
+    trees: Mapping[str, Tree],
+    *,
+    timeout: float,
+    keep: Sequence[str] = ("repo",),
+) -> Stage:
+    """Return the stage in which a service's tools work as long as an agent may, and a bit more."""
+    return Stage(
+        trees={**trees, "inbox": service_program()},
+        argv=["python3", "-I", "-S", f"{places.inbox}/{PROGRAM}", str(service.port)],
+        env={WORD: service.word},
+        timeout=timeout + _GRACE,
+        reach=service.port,
+        keep=keep,
+    )
 
 
 class _AlsoStopped(threading.Event):

@@ -16,8 +16,9 @@ from typing import Final, Protocol
 from evalgate.core.files import File, Tree, tree_digest
 from evalgate.errors import NotAvailableError
 from evalgate.sandboxes import image as own_image
-from evalgate.sandboxes.docker import INPUTS, Engine, EngineError, LabelledImage
+from evalgate.sandboxes.docker import INPUTS, Engine, EngineError
 from evalgate.sandboxes.dockerfiles import bases_of, context_of
+from evalgate.sandboxes.image_facts import LabelledImage
 from evalgate.sandboxes.packing import pack_tree
 
 #: Names another base for images that leave it open, where no registry has the usual one.

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
 import threading
 from collections.abc import Awaitable, Callable, Coroutine
+from contextlib import ExitStack
 from functools import partial
 from typing import Any, Final, TypeVar
 
@@ -75,16 +77,25 @@ class Loopback:
         return self._loop.is_running()
 
     def open(self) -> None:
-        """Start the thread and listen."""
-        self._thread.start()
-        self.call(self._listen())
+        """Start the thread and listen; where that fails, nothing is left of it."""
+        with ExitStack() as undo:
+            undo.callback(self._loop.close)
+            self._thread.start()
+            undo.callback(self._stop)
+            undo.callback(lambda: self.call(self._runner.cleanup()))
+            self.call(self._listen())
+            undo.pop_all()
 
     def close(self) -> None:
-        """Close what is open and end the thread."""
-        self.call(self._end())
+        """Close what is open and end the thread, which ends also where something will not close."""
+        with ExitStack() as undo:
+            undo.callback(self._loop.close)
+            undo.callback(self._stop)
+            self.call(self._end())
+
+    def _stop(self) -> None:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
-        self._loop.close()
 
     def call(self, work: Coroutine[object, object, _T]) -> _T:
         """Run something on the loop, from another thread, and return what it gives."""
@@ -101,12 +112,16 @@ class Loopback:
 
     async def _listen(self) -> None:
         await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0, backlog=_BACKLOG).start()
-        self.port = int(self._runner.addresses[0][1])
+        # Made here, not by asyncio, which keeps to itself why there is none.
+        with ExitStack() as undo:
+            door = undo.enter_context(socket.create_server(("127.0.0.1", 0), backlog=_BACKLOG))
+            await web.SockSite(self._runner, door, backlog=_BACKLOG).start()
+            undo.pop_all()
+        self.port = int(door.getsockname()[1])
 
 
 def _silent(name: str) -> logging.Logger:
     """Return a logger that tells nobody: a traceback would show the path, and that a token."""
-    logger = logging.getLogger(name)
+    logger = logging.Logger(name)  # noqa: LOG001 - one of the process is others' as well
     logger.disabled = True
     return logger

@@ -19,11 +19,12 @@ from evalgate.commands.story import tell
 from evalgate.commands.tampering import edited_baselines, gate_edits
 from evalgate.core.decision import Decision
 from evalgate.core.json import Json
+from evalgate.core.judgement import judge
 from evalgate.core.policy import Policy
 from evalgate.core.sample import Sample
 from evalgate.core.scripted import WORDS, scripted_among
 from evalgate.core.task import suite_digest
-from evalgate.core.verdict import Verdict, judge
+from evalgate.core.verdict import Verdict
 from evalgate.disk import write_whole
 from evalgate.errors import ExitCode, NoConfigurationError, UsageError
 from evalgate.repo.base import Pair, resolve_pair

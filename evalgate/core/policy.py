@@ -13,7 +13,9 @@ class Policy:
     the interval. The one-stage rule blocks when the suite's exact stratified mid-p is at
     most ``suite_alpha`` or a task's step-down min-P at most ``task_alpha``. More than
     ``max_errored`` of the trials errored means that nothing was measured. With ``prove`` a live
-    gate makes all its rounds unless a drop of the margin is excluded before.
+    gate makes all its rounds unless a drop of the margin is excluded before. Whatever the base
+    does, a task of ``must_pass`` that fails once blocks, and a mean pass rate below
+    ``min_pass_rate`` (0 to 1).
     """
 
     margin: float = 0.10
@@ -21,10 +23,12 @@ class Policy:
     task_alpha: float = 0.01
     max_errored: float = 0.10
     prove: bool = False
+    must_pass: tuple[str, ...] = ()
+    min_pass_rate: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse numbers that are no probability."""
-        for name in ("margin", "suite_alpha", "task_alpha", "max_errored"):
+        for name in ("margin", "suite_alpha", "task_alpha", "max_errored", "min_pass_rate"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 message = f"{name} must lie between 0 and 1"
                 raise ValueError(message)
@@ -36,8 +40,14 @@ class Policy:
     @property
     def sentence(self) -> str:
         """The rules in one line."""
-        return (
+        said = (
             f"block at suite mid-p ≤ {self.suite_alpha:g} or a task's min-P ≤ "
-            f"{self.task_alpha:g}; margin {self.margin * 100:g} points; not measured above "
+            f"{self.task_alpha:g}, live once fresh runs of both sides confirm it; margin "
+            f"{self.margin * 100:g} points; not measured above "
             f"{self.max_errored * 100:g} % errored trials"
         )
+        if self.must_pass:
+            said += f"; must pass: {', '.join(self.must_pass)}"
+        if self.min_pass_rate:
+            said += f"; pass rate at least {self.min_pass_rate * 100:g} %"
+        return said

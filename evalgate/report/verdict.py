@@ -12,8 +12,9 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from evalgate.core.change import Change, TaskChange
 from evalgate.core.decision import Decision
+from evalgate.core.rates import percent
 from evalgate.core.sample import Sample
-from evalgate.core.verdict import Verdict, percent
+from evalgate.core.verdict import Verdict
 from evalgate.errors import UsageError
 from evalgate.report.markdown import escape, escape_html, fence
 

@@ -10,11 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalgate.core.change import Change
 from evalgate.core.decision import EXIT_CODES, Decision
 from evalgate.core.identity import Conditions
+from evalgate.core.judgement import judge
 from evalgate.core.policy import Policy
+from evalgate.core.rates import percent
 from evalgate.core.sample import Sample
-from evalgate.core.verdict import Change, Verdict, judge, percent
+from evalgate.core.verdict import Verdict
 from evalgate.errors import ExitCode
 
 Make = Callable[..., Sample]

@@ -11,10 +11,11 @@ from syrupy.assertion import SnapshotAssertion
 
 from evalgate.core.decision import Decision
 from evalgate.core.identity import Conditions
+from evalgate.core.judgement import judge
 from evalgate.core.policy import Policy
 from evalgate.core.sample import Row, Sample, TaskSample
 from evalgate.core.trial import Evidence, Outcome, Signals
-from evalgate.core.verdict import Verdict, judge
+from evalgate.core.verdict import Verdict
 from evalgate.errors import UsageError
 from evalgate.report.verdict import PartChange, Story, render_verdict
 

@@ -29,7 +29,10 @@ class StageStatus(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Promises:
-    """What a sandbox provider keeps to."""
+    """What a sandbox provider keeps to; a condition of each trial.
+
+    A network and processes of its own, files of the host out of sight, memory within a limit.
+    """
 
     own_network: bool
     own_processes: bool
@@ -117,7 +120,15 @@ class SandboxProvider(Protocol):
         ...
 
     def unavailable(self) -> str | None:
-        """Say why it can not be used here, or None when it can."""
+        """Say why it can not be used here, or None when it can: a look, that makes nothing."""
+        ...
+
+    def prepare(self) -> None:
+        """Make what sandboxes are made of, when it is not there.
+
+        Raises:
+            NotAvailableError: it can not be made; that is remembered.
+        """
         ...
 
     def open_sandbox(self) -> AbstractContextManager[Sandbox]:

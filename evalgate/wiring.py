@@ -23,7 +23,7 @@ from evalgate.runner.bench import Bench
 from evalgate.sandboxes.container import containers_of
 from evalgate.sandboxes.fitting import fit
 from evalgate.sandboxes.leftovers import remove_leftovers
-from evalgate.sandboxes.providers import resolve
+from evalgate.sandboxes.table import resolve
 
 
 class Kind(StrEnum):

@@ -39,12 +39,13 @@ def show(options: Globals, run: str | None) -> int:
 
 @cli.command()
 @click.option("--dry-run", is_flag=True, help="Show it and leave it.")
+@click.option("--images", is_flag=True, help="Also young images; older ones than a week always go.")
 @pass_globals
-def clean(options: Globals, *, dry_run: bool) -> int:
-    """Remove containers, rooms and folders that killed runs left on this machine."""
+def clean(options: Globals, *, dry_run: bool, images: bool) -> int:
+    """Remove what killed runs left on this machine, and old images that evalgate made."""
     from evalgate.commands.clean import clean as remove
 
-    cleaned = remove(dry_run=dry_run)
+    cleaned = remove(dry_run=dry_run, images=images)
     return out(options, cleaned.text, cleaned.to_json())
 
 

@@ -14,15 +14,16 @@ def announce(
 ) -> None:
     """Say in which sandbox trials are made; what is in none is said however quiet."""
     provider = bench.provider
-    if not provider.promises.hides_host_files:
+    promises = provider.promises
+    if not (promises.hides_host_files and promises.own_network and promises.own_processes):
         console.warn(
             f"sandbox: {provider.name}: NO ISOLATION: agent and tests run as you, "
             "with your files and network"
         )
-    elif kind is Kind.REGRADE:
-        console.note(f"sandbox: {provider.name}, no network")
     else:
-        console.note(f"sandbox: {provider.name}, no network but the way to the model")
+        way = "" if kind is Kind.REGRADE else " but the way to the model"
+        memory = "" if promises.limits_memory else ", memory without a limit"
+        console.note(f"sandbox: {provider.name}, no network{way}{memory}")
     if kind is not Kind.REGRADE and bench.harness.config.agent.placement == "host":
         console.warn(
             "agent: on the host: NOT ISOLATED: it runs as you, with your files and network; "

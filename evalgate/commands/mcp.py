@@ -9,13 +9,13 @@ from __future__ import annotations
 import base64
 import json
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import IO, Any, Final
 
 from evalgate import __version__
 from evalgate.errors import EvalgateError
-from evalgate.sandboxes.client import Client
+from evalgate.sandboxes.client import Cancellation, Client
 
 #: The versions of the protocol that are spoken, the newest last.
 VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -82,30 +82,53 @@ class Server:
         self._client = client
         self._out = out
         self._lock = threading.Lock()
+        self._calls: dict[str | int, Cancellation] = {}
 
     def serve(self, messages: IO[bytes]) -> int:
-        """Answer until nobody asks any more."""
+        """Answer until nobody asks any more.
+
+        What is given up is known here, in the order it is said in and however many calls are made.
+        """
         with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="mcp") as pool:
             for line in messages:
-                if line.strip():
-                    pool.submit(self._take, line)
+                if not line.strip():
+                    continue
+                try:
+                    message = json.loads(line)
+                except (ValueError, RecursionError):
+                    self._say(_error(None, _PARSE_ERROR, "not a JSON document"))
+                    continue
+                batch = message if isinstance(message, list) else [message]
+                calls = [self._begin(one) for one in batch]
+                pool.submit(self._take, message, calls)
         return 0
 
-    def _take(self, line: bytes) -> None:
-        try:
-            message = json.loads(line)
-        except (ValueError, RecursionError):
-            self._say(_error(None, _PARSE_ERROR, "not a JSON document"))
-            return
+    def _begin(self, message: Any) -> Cancellation:
+        """Note a request, so that it can be given up, or give up the one that is named."""
+        cancellation = Cancellation()
+        if isinstance(message, dict):
+            if message.get("method") == "notifications/cancelled":
+                params = message.get("params")
+                name = params.get("requestId") if isinstance(params, dict) else None
+                if isinstance(name, (str, int)) and name in self._calls:
+                    self._calls[name].cancel()
+            elif message.get("method") == "tools/call" and isinstance(
+                message.get("id"), (str, int)
+            ):
+                self._calls[message["id"]] = cancellation
+        return cancellation
+
+    def _take(self, message: Any, calls: Sequence[Cancellation]) -> None:
         if isinstance(message, list):  # a batch, as one version has it
-            answers = [answer for one in message if (answer := self._answer(one)) is not None]
+            both = zip(message, calls, strict=True)
+            answers = [answer for one in both if (answer := self._answer(*one)) is not None]
             if answers:
                 self._say(answers)
-        elif (answer := self._answer(message)) is not None:
+        elif (answer := self._answer(message, calls[0])) is not None:
             self._say(answer)
 
-    def _answer(self, message: Any) -> dict[str, Any] | None:
-        """Return the answer to one message, None to one that wants none."""
+    def _answer(self, message: Any, cancellation: Cancellation) -> dict[str, Any] | None:
+        """Return the answer to one message, None to one that wants none or is given up."""
         if not isinstance(message, dict) or not isinstance(message.get("method"), str):
             if isinstance(message, dict) and "id" in message and "method" not in message:
                 return None  # an answer, and nothing was asked
@@ -114,12 +137,21 @@ class Server:
             return None
         params = message.get("params")
         try:
-            result = self._result(message["method"], params if isinstance(params, dict) else {})
+            result = self._result(
+                message["method"], params if isinstance(params, dict) else {}, cancellation
+            )
         except _RefusedError as refusal:
             return _error(message["id"], refusal.code, str(refusal))
+        finally:
+            if isinstance(message["id"], (str, int)):
+                self._calls.pop(message["id"], None)
+        if cancellation.wanted:
+            return None
         return {"jsonrpc": "2.0", "id": message["id"], "result": result}
 
-    def _result(self, method: str, params: Mapping[str, Any]) -> dict[str, Any]:
+    def _result(
+        self, method: str, params: Mapping[str, Any], cancellation: Cancellation
+    ) -> dict[str, Any]:
         if method == "initialize":
             asked = params.get("protocolVersion")
             return {
@@ -132,12 +164,12 @@ class Server:
         if method == "tools/list":
             return {"tools": list(TOOLS)}
         if method == "tools/call":
-            return self._call(params)
+            return self._call(params, cancellation)
         raise _RefusedError(_METHOD_NOT_FOUND, f"there is no method {method}")
 
-    def _call(self, params: Mapping[str, Any]) -> dict[str, Any]:
+    def _call(self, params: Mapping[str, Any], cancellation: Cancellation) -> dict[str, Any]:
         name, given = params.get("name"), params.get("arguments")
-        tools: dict[Any, Callable[[Mapping[str, Any]], tuple[str, bool]]] = {
+        tools: dict[Any, Callable[[Mapping[str, Any], Cancellation], tuple[str, bool]]] = {
             "bash": self._bash,
             "read_file": self._read,
             "write_file": self._write,
@@ -145,32 +177,33 @@ class Server:
         if name not in tools:
             raise _RefusedError(_INVALID_PARAMS, f"there is no tool {name}")
         try:
-            text, well = tools[name](given if isinstance(given, dict) else {})
+            text, well = tools[name](given if isinstance(given, dict) else {}, cancellation)
         except EvalgateError as error:
             text, well = error.message, False
         return {"content": [{"type": "text", "text": text}], "isError": not well}
 
-    def _bash(self, given: Mapping[str, Any]) -> tuple[str, bool]:
+    def _bash(self, given: Mapping[str, Any], cancellation: Cancellation) -> tuple[str, bool]:
         request = {"kind": "exec", "command": given.get("command"), "keep": _KEEP}
         if given.get("timeout") is not None:
             request["timeout"] = given["timeout"]
-        answer = self._client.ask(request)
+        answer = self._client.ask(request, cancellation)
         output = _text(answer.get("output", ""))
         if answer.get("timed_out"):
             return f"{output}\n[ended: the time-out was reached]".lstrip(), False
         code = answer.get("exit_code")
         return (output, True) if code == 0 else (f"{output}\n[exit code {code}]".lstrip(), False)
 
-    def _read(self, given: Mapping[str, Any]) -> tuple[str, bool]:
-        answer = self._client.ask({"kind": "read", "path": given.get("path")})
+    def _read(self, given: Mapping[str, Any], cancellation: Cancellation) -> tuple[str, bool]:
+        request = {"kind": "read", "path": given.get("path")}
+        answer = self._client.ask(request, cancellation)
         return _text(answer.get("data", "")), True
 
-    def _write(self, given: Mapping[str, Any]) -> tuple[str, bool]:
+    def _write(self, given: Mapping[str, Any], cancellation: Cancellation) -> tuple[str, bool]:
         content = given.get("content")
         if not isinstance(content, str):
             return "content: a text", False
         data = base64.b64encode(content.encode("utf-8", "surrogatepass")).decode()
-        self._client.ask({"kind": "write", "path": given.get("path"), "data": data})
+        self._client.ask({"kind": "write", "path": given.get("path"), "data": data}, cancellation)
         return "written", True
 
     def _say(self, message: object) -> None:

@@ -54,7 +54,8 @@ class Conditions:
 
     ``models`` are the ids the provider says it served; ``checks`` maps a check type to
     its version; ``images`` maps what an image is for (``sandbox``, or a task that has one of its
-    own) to twelve hex that name its content, and is empty where there are none.
+    own) to twelve hex that name its content, and is empty where there are none; ``promises`` says
+    of each thing a sandbox may keep to whether it did, and is empty where that was not recorded.
     """
 
     sandbox: str
@@ -62,6 +63,7 @@ class Conditions:
     models: tuple[str, ...] = ()
     checks: Mapping[str, int] = field(default_factory=dict)
     images: Mapping[str, str] = field(default_factory=dict)
+    promises: Mapping[str, bool] = field(default_factory=dict)
     format: int = FORMAT
 
     def _models(self, other: Conditions) -> tuple[str, ...]:
@@ -75,6 +77,7 @@ class Conditions:
             "models": list(self.models),
             "checks": dict(self.checks),
             **({"images": dict(self.images)} if self.images else {}),
+            **({"promises": dict(self.promises)} if self.promises else {}),
             "format": self.format,
         }
 
@@ -87,15 +90,16 @@ class Conditions:
             models=tuple(str(model) for model in value["models"]),
             checks={str(key): int(number) for key, number in value["checks"].items()},
             images={str(key): str(one) for key, one in value.get("images", {}).items()},
+            promises={str(key): bool(one) for key, one in value.get("promises", {}).items()},
             format=int(value["format"]),
         )
 
     def differences(self, other: Conditions) -> tuple[str, ...]:
         """Name what is unequal, for a person; empty when trials are comparable.
 
-        A check's version matters only where both sides ran that check, an image only where both
-        sides know theirs, and a model only where both sides asked one: an agent that never asks
-        is judged by what it did.
+        A check's version matters only where both sides ran that check, an image or a promise only
+        where both sides know theirs, and a model only where both sides asked one: an agent that
+        never asks is judged by what it did.
         """
         found = [
             f"{name}: {mine or 'none'} against {theirs or 'none'}"
@@ -116,6 +120,12 @@ class Conditions:
             f"image of the {name}: {self.images[name]} against {other.images[name]}"
             for name in sorted(self.images.keys() & other.images.keys())
             if self.images[name] != other.images[name]
+        ]
+        # Another sandbox has other promises: that it is another says enough.
+        found += [
+            f"{name.replace('_', ' ')}: {self.promises[name]} against {other.promises[name]}"
+            for name in sorted(self.promises.keys() & other.promises.keys())
+            if self.promises[name] != other.promises[name] and self.sandbox == other.sandbox
         ]
         return tuple(found)
 

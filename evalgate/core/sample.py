@@ -109,6 +109,11 @@ def joint_conditions(many: list[Conditions]) -> Conditions:
         models=tuple(sorted({model for one in many for model in one.models})),
         checks={name: _version(name, many) for one in many for name in one.checks},
         images={name: _images(name, many) for one in many for name in one.images},
+        promises={
+            name: all(other.promises.get(name, True) for other in many)
+            for one in many
+            for name in one.promises
+        },
         format=max((one.format for one in many), default=1),
     )
 

@@ -28,6 +28,15 @@ class SandboxCall:
         """Return the call without secrets."""
         return replace(self, command=redactor.text(self.command), error=redactor.text(self.error))
 
+    def labelled(self, token: str, label: str) -> SandboxCall:
+        """Return the call with a label in place of what is another one in each trial."""
+        return replace(self, command=self.command.replace(token, label))
+
+    @property
+    def asked(self) -> dict[str, Json]:
+        """What was asked, without what came of it."""
+        return {"kind": self.kind, "command": self.command}
+
     def to_json(self) -> dict[str, Json]:
         """Return the JSON form."""
         return {

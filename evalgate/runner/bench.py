@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from evalgate.core.faults import FaultPlan
-from evalgate.core.files import File
+from evalgate.core.files import File, Tree
 from evalgate.core.harness import Harness
 from evalgate.core.redaction import Redactor
 from evalgate.core.task import CheckSpec, Task
@@ -49,6 +49,12 @@ class Bench:
     top_up: TopUp | None = None
     pace: float = 0.0
     tripwires: tuple[Tripwire, ...] = ()
+
+    @property
+    def overlay(self) -> Tree:
+        """The files of the harness that are laid into the agent's workspace, where they lie."""
+        targets = self.harness.config.harness.overlay
+        return {target: self.harness.files[source] for source, target in targets.items()}
 
     def laid_out(self, task: Task) -> Task:
         """Return a task with the files that its image holds."""

@@ -21,7 +21,7 @@ def open_placed(bench: Bench, task: Task) -> Iterator[tuple[Sandbox, dict[str, s
     """
     provider = bench.provider_of(task)
     if bench.harness.config.agent.placement == "host":
-        with open_hosted(provider) as hosted:
+        with open_hosted(provider, bench.overlay) as hosted:
             yield hosted, {**_labelled(hosted.places), **hosted.further}
     else:
         with provider.open_sandbox() as sandbox:

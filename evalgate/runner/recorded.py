@@ -9,6 +9,7 @@ from typing import Any, Final
 from evalgate.core.claim import Claim
 from evalgate.core.identity import Conditions
 from evalgate.core.json import Json
+from evalgate.core.sandboxcall import SandboxCall
 from evalgate.core.trial import Evidence
 from evalgate.errors import UsageError
 from evalgate.gateway.cassette import CassetteFile, load_cassette
@@ -26,7 +27,8 @@ class RecordedTrial:
     """One recorded trial; ``measured`` is what a repetition must come to.
 
     ``recording`` counts how often this harness was recorded; ``seconds`` is the agent's
-    wall time then; ``evidence`` is what the trial was worth.
+    wall time then; ``evidence`` is what the trial was worth; ``calls`` are what an agent on the
+    host asked of its sandbox.
     """
 
     tape: CassetteFile
@@ -45,6 +47,7 @@ class RecordedTrial:
     secret: str
     claim: Claim
     measured: Mapping[str, Json]
+    calls: tuple[SandboxCall, ...] = ()
 
 
 def load_recorded(data: bytes, *, name: str) -> RecordedTrial:
@@ -72,6 +75,10 @@ def load_recorded(data: bytes, *, name: str) -> RecordedTrial:
             last_words=str(agent["last_words"]),
             secret=str(agent.get("secret", "")),
             claim=Claim.from_json(tape.claim),
+            calls=tuple(
+                SandboxCall(kind=str(call["kind"]), command=str(call["command"]))
+                for call in agent.get("calls", ())
+            ),
             measured=dict(record["measured"]),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:

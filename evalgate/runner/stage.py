@@ -56,10 +56,7 @@ def agent_stage(
     there, UsageError when a scrub rule comes to no end.
     """
     # The route outlives the sandbox: a recording is sealed after the claim is graded.
-    overlay = {
-        target: bench.harness.files[source]
-        for source, target in bench.harness.config.harness.overlay.items()
-    }
+    overlay = bench.overlay
     canary = new_canary()
     with open_placed(bench, task) as (sandbox, labelled):
         spec = RouteSpec(
@@ -115,8 +112,9 @@ def _work(
     before = {p: f for p, f in task.workspace.items() if p not in overlay}
     claim = claim_of(before, after) if "repo" in result.trees else Claim()
     clean, witness, log = redacted(redactor, claim), route.witness(), redactor.data(result.log)
-    calls = tuple(call.redacted(redactor) for call in result.calls)
-    wires = (*bench.tripwires, canary_tripwire(canary), canary_tripwire(f"<{CANARY_LABEL}>"))
+    label = f"<{CANARY_LABEL}>"
+    calls = tuple(call.labelled(canary, label).redacted(redactor) for call in result.calls)
+    wires = (*bench.tripwires, canary_tripwire(canary), canary_tripwire(label))
     return Work(
         status=result.status,
         exit_code=result.exit_code,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 from evalgate.core.claim import diff_lines, render_patch
 from evalgate.core.exchange import Exchange
@@ -155,7 +155,9 @@ def regraded_trial(
         seconds=recorded.seconds,
         claim=recorded.claim,
         witness=witness,
-        tripwires=find_hits(wires, witness.trajectory, log=log, claim=recorded.claim),
+        tripwires=find_hits(
+            wires, witness.trajectory, log=log, claim=recorded.claim, calls=recorded.calls
+        ),
         log=log,
         detail=recorded.detail,
         secret=recorded.secret,
@@ -225,6 +227,7 @@ def _conclude(
             models=work.witness.served_models,
             checks={spec.type: check.version for spec, check in bench.checks[task.id]},
             images=bench.provider_of(task).images,
+            promises=asdict(bench.provider.promises),
         ),
         evidence=evidence,
         patch=render_patch(task.workspace, work.claim),

@@ -58,6 +58,7 @@ class Work:
             "last_words": self.last_words,
             "provider_error": self.witness.provider_error,
             "limit": self.witness.limit,
+            **({"calls": [call.asked for call in self.calls]} if self.calls else {}),
         }
 
 

@@ -9,14 +9,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from evalgate.core.files import File, FileMode, Tree
-from evalgate.sandboxes.harvest import (
-    MAX_BYTES,
-    MAX_DEPTH,
-    MAX_DIRECTORIES,
-    MAX_FILES,
-    TooLargeError,
-    describe_paths,
-)
+from evalgate.sandboxes.taking import MAX_DIRECTORIES, MAX_FILES, Taking, describe_paths
 
 #: A list of files is cut off at so many bytes: it is longer than any that would be taken.
 MAX_LIST: Final = (MAX_FILES + MAX_DIRECTORIES) * 4096
@@ -32,8 +25,7 @@ class Listing:
     modes: dict[str, FileMode] = field(default_factory=dict)
     skipped: list[str] = field(default_factory=list)
     fresh: set[str] = field(default_factory=set)
-    size: int = 0
-    directories: int = 0
+    taking: Taking = field(default_factory=Taking)
 
     def add(self, kind: str, mode: int, size: int, path: str, *, fresh: bool) -> None:
         """Take one entry; a ``fresh`` one is younger than the program, and counts.
@@ -42,20 +34,14 @@ class Listing:
             TooLargeError: there is more than is taken back.
         """
         if kind == "d":
-            self.directories += fresh
-            if fresh and (self.directories >= MAX_DIRECTORIES or path.count("/") >= MAX_DEPTH):
-                message = f"more than {MAX_DIRECTORIES} directories, or {MAX_DEPTH} within"
-                raise TooLargeError(f"{message} one another")
+            if fresh:
+                self.taking.add_directory(path.count("/") + 1)
         elif kind in {"f", "l"}:
             executable = FileMode.EXECUTABLE if mode & 0o100 else FileMode.REGULAR
             self.modes[path] = FileMode.SYMLINK if kind == "l" else executable
-            self.size += size if fresh else 0
             if fresh:
                 self.fresh.add(path)
-            if self.size > MAX_BYTES:
-                raise TooLargeError(f"more than {MAX_BYTES} bytes")
-            if len(self.fresh) > MAX_FILES:
-                raise TooLargeError(f"more than {MAX_FILES} files")
+                self.taking.add_file(size)
         else:
             self.skipped.append(path)
 

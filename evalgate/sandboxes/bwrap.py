@@ -29,10 +29,9 @@ from evalgate.sandboxes.forwarding import FORWARD, forwarded, forwarder
 from evalgate.sandboxes.layout import lay_tree
 from evalgate.sandboxes.mounts import kernel_words, mount_words
 from evalgate.sandboxes.process_group import Ending, Program, run_group
-from evalgate.sandboxes.room import PLACES, SEALED, Room, open_room
+from evalgate.sandboxes.room import PLACES, PLACES_INSIDE, SEALED, TOP, Room, open_room
 from evalgate.sandboxes.tunnel import open_tunnel
 
-_TOP = "/evalgate"
 #: For programs that do not ask for TMPDIR; its files are the stage's own as well.
 _TMP = "/tmp"  # noqa: S108
 
@@ -53,7 +52,7 @@ _NAMESPACES = (
 #: The user's own files of these names would tell who works here.
 _ETC = {
     "passwd": "root:x:0:0:root:/root:/bin/sh\n"
-    f"agent:x:1000:1000:agent:{_TOP}/home:/bin/sh\n"
+    f"agent:x:1000:1000:agent:{TOP}/home:/bin/sh\n"
     "nobody:x:65534:65534:nobody:/:/bin/false\n",
     "group": "root:x:0:\nagent:x:1000:\nnogroup:x:65534:\n",
     "hosts": "127.0.0.1 localhost evalgate\n::1 localhost\n",
@@ -85,6 +84,9 @@ class BwrapProvider:
     def unavailable(self) -> str | None:
         """Say why it can not be used here; it is tried once, in about 10 ms."""
         return self._way[1]
+
+    def prepare(self) -> None:
+        """There is nothing to make."""
 
     @contextlib.contextmanager
     def open_sandbox(self) -> Iterator[BwrapSandbox]:
@@ -118,7 +120,7 @@ class BwrapSandbox:
     @property
     def places(self) -> Places:
         """Where things are inside: always the same paths."""
-        return self._room.places_below(_TOP)
+        return PLACES_INSIDE
 
     def run(self, stage: Stage, stop: threading.Event) -> StageResult:
         """Run the stage's program in its namespaces."""
@@ -140,7 +142,7 @@ class BwrapSandbox:
                     argv=[
                         *self._way,
                         *("--args", str(options), "--json-status-fd", str(writer), "--"),
-                        *(stage.argv if port.stdin is None else forwarded(stage, _TOP)),
+                        *(stage.argv if port.stdin is None else forwarded(stage, TOP)),
                     ],
                     # Process 1 inside is bwrap itself, and what it was given can be read there.
                     env={MARKER: env[MARKER], "EVALGATE_ROOM": str(self._room.path)},
@@ -179,7 +181,7 @@ class BwrapSandbox:
             words += ["--ro-bind", f"{room}/etc/{name}", f"/etc/{name}"]
         for name in (*PLACES, *((FORWARD,) if tunnel else ())):
             kind = "--ro-bind" if name in (*SEALED, FORWARD) else "--bind"
-            words += [kind, f"{room}/{name}", f"{_TOP}/{name}"]
+            words += [kind, f"{room}/{name}", f"{TOP}/{name}"]
         return [*words, "--remount-ro", "/"]
 
 

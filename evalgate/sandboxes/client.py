@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import socket
+import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -36,6 +37,33 @@ def addressed(path: str) -> Iterator[str]:
         os.close(folder)
 
 
+class Cancellation:
+    """Lets a request be given up from another thread: what it asked for is ended inside."""
+
+    def __init__(self) -> None:
+        self.wanted = False
+        self._lock = threading.Lock()
+        self._connection: socket.socket | None = None
+
+    def cancel(self) -> None:
+        """Give the request up, before it is sent or after."""
+        with self._lock:
+            self.wanted = True
+            self._hang_up()
+
+    def watch(self, connection: socket.socket | None) -> None:
+        """Hang up on this connection once the request is given up; on none when it is over."""
+        with self._lock:
+            self._connection = connection
+            if self.wanted:
+                self._hang_up()
+
+    def _hang_up(self) -> None:
+        if self._connection is not None:
+            with contextlib.suppress(OSError):
+                self._connection.shutdown(socket.SHUT_RDWR)
+
+
 class Client:
     """Asks at a unix socket, each time on a connection of its own.
 
@@ -61,11 +89,13 @@ class Client:
             )
         return cls(path)
 
-    def ask(self, request: Mapping[str, Any]) -> dict[str, Any]:
+    def ask(
+        self, request: Mapping[str, Any], cancellation: Cancellation | None = None
+    ) -> dict[str, Any]:
         """Send a request and wait for its answer.
 
         Raises:
-            NotAvailableError: the sandbox is gone.
+            NotAvailableError: the sandbox is gone, or the request was given up.
             UsageError: it could not do it, with its reason.
         """
         line = json.dumps(request).encode() + b"\n"
@@ -78,9 +108,14 @@ class Client:
             with contextlib.closing(socket.socket(socket.AF_UNIX)) as connection:
                 with addressed(self._path) as address:
                     connection.connect(address)
-                connection.sendall(line)
-                with connection.makefile("rb") as stream:
-                    line = stream.readline()
+                watching = cancellation or Cancellation()
+                watching.watch(connection)
+                try:
+                    connection.sendall(line)
+                    with connection.makefile("rb") as stream:
+                        line = stream.readline()
+                finally:
+                    watching.watch(None)
         except OSError as error:
             raise _gone(str(error.strerror or error)) from error
         if not line:

@@ -17,12 +17,11 @@ from typing import Final
 
 from evalgate.core.files import Tree, subtree
 from evalgate.core.sandbox import SandboxSpec
-from evalgate.errors import NotAvailableError
 from evalgate.protocols import Places, Promises, Stage, StageResult, StageStatus
-from evalgate.sandboxes.attempt import PLACES_INSIDE, TOP, Attempt
+from evalgate.sandboxes.attempt import Attempt
 from evalgate.sandboxes.docker import OWNER, Engine, EngineError
 from evalgate.sandboxes.images import Built, Image, Named, Ready, standard_image
-from evalgate.sandboxes.room import Room, open_room
+from evalgate.sandboxes.room import PLACES_INSIDE, TOP, Room, open_room
 from evalgate.sandboxes.seccomp import seccomp_profile
 
 _log = logging.getLogger(__name__)
@@ -106,14 +105,12 @@ class ContainerProvider:
         return ContainerProvider(self.name, self._engine, containers, self._temp)
 
     def unavailable(self) -> str | None:
-        """Say why it can not be used here: the engine, or its image."""
-        reason = self._engine.unavailable()
-        if reason is None:
-            try:
-                self._image()
-            except NotAvailableError as error:
-                return error.message if error.hint is None else f"{error.message} ({error.hint})"
-        return reason
+        """Say why it can not be used here: whether its engine answers; nothing is made for it."""
+        return self._engine.unavailable()
+
+    def prepare(self) -> None:
+        """Make its image when it is not there."""
+        self._image()
 
     @property
     def image(self) -> str:

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from evalgate.sandboxes.archive import MAX_LIST
-from evalgate.sandboxes.harvest import MAX_BYTES, MAX_FILES
 from evalgate.sandboxes.output import Output
+from evalgate.sandboxes.taking import MAX_BYTES, MAX_FILES
 from evalgate.sandboxes.tunnel import Tunnel
 
 _HEAD: Final = struct.Struct(">BxxxI")

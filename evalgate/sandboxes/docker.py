@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 #: What every container of ours carries; the value is the room that stands for it.
 OWNER: Final = "evalgate.owner"
+#: What every image of ours carries; the value is the digest of what it was made of.
+INPUTS: Final = "evalgate.inputs"
 
 _PATIENCE: Final = 60
 _POOL: Final = 64
@@ -51,6 +53,19 @@ class ImageFacts:
     env: Mapping[str, str]
     workdir: str
     content: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LabelledImage:
+    """An image that says what it was made of, or that stands on one which does.
+
+    ``name`` is a tag, or the id where it has none; ``created`` is in seconds since 1970.
+    """
+
+    name: str
+    inputs: str
+    created: float
+    tagged: bool
 
 
 class Engine:
@@ -96,6 +111,29 @@ class Engine:
             workdir=workdir,
             content=hashlib.sha256(said.encode()).hexdigest()[:12],
         )
+
+    def labelled_images(self) -> list[LabelledImage]:
+        """Return all images that carry our label, the newest first: none stands on a newer one."""
+        with _told():
+            found = self._api.images(filters={"label": INPUTS})
+        images = [
+            LabelledImage(
+                name=name or str(one["Id"]),
+                inputs=str(one["Labels"][INPUTS]),
+                created=float(one["Created"]),
+                tagged=bool(name),
+            )
+            for one in found
+            for name in _tags(one) or [""]
+        ]
+        return sorted(images, key=lambda one: -one.created)
+
+    def remove_image(self, name: str) -> None:
+        """Remove an image; the engine refuses while one stands on it or a container uses it."""
+        from docker.errors import ImageNotFound  # noqa: PLC0415
+
+        with _told(), contextlib.suppress(ImageNotFound):
+            self._api.remove_image(name)
 
     def pull(self, name: str) -> None:
         """Fetch an image from its registry."""
@@ -229,6 +267,17 @@ class Engine:
         return docker.APIClient(
             base_url=self.address, version="auto", timeout=_PATIENCE, max_pool_size=_POOL
         )
+
+
+def _tags(image: Mapping[str, Any]) -> list[str]:
+    return [tag for tag in image.get("RepoTags") or () if tag != "<none>:<none>"]
+
+
+def not_ignored(folder: Path, patterns: Sequence[str], *, dockerfile: str) -> set[str]:
+    """Return the paths in a folder that the patterns of a ``.dockerignore`` leave to a build."""
+    from docker.utils.build import exclude_paths  # noqa: PLC0415
+
+    return exclude_paths(folder, [*patterns], dockerfile)
 
 
 @contextlib.contextmanager

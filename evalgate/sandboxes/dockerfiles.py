@@ -1,10 +1,18 @@
-"""What a Dockerfile stands on: the images that its FROM lines name."""
+"""What a Dockerfile stands on, and which of the files beside it its builder is sent."""
 
 from __future__ import annotations
 
 import re
+import tempfile
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
+
+from evalgate.core.files import Tree
+from evalgate.sandboxes.docker import not_ignored
+from evalgate.sandboxes.layout import lay_tree
+
+_IGNORE: Final = ".dockerignore"
 
 _FROM: Final = re.compile(r"from\s+(?:--platform=\S+\s+)?(\S+)(?:\s+as\s+(\S+))?", re.IGNORECASE)
 _ARG: Final = re.compile(r"arg\s+(\w+)=(\S+)", re.IGNORECASE)
@@ -29,6 +37,22 @@ def bases_of(text: str, args: Mapping[str, str]) -> tuple[str, ...]:
                 found.append(name)
             stages.add((base[2] or "scratch").lower())
     return tuple(dict.fromkeys(found))
+
+
+def context_of(files: Tree, dockerfile: str) -> Tree:
+    """Return the files that are sent to a builder: without what ``.dockerignore`` names.
+
+    Raises:
+        UsageError: an unsafe path, or a malformed link.
+    """
+    if _IGNORE not in files:
+        return files
+    lines = files[_IGNORE].data.decode("utf-8", "replace").splitlines()
+    patterns = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+    with tempfile.TemporaryDirectory(prefix="evalgate-tree-") as folder:
+        lay_tree(files, Path(folder), allow_git=False)
+        kept = not_ignored(Path(folder), patterns, dockerfile=dockerfile)
+    return {path: file for path, file in files.items() if path in kept}
 
 
 def _filled(field: re.Match[str], known: Mapping[str, str]) -> str:

@@ -14,6 +14,7 @@ from evalgate.protocols import SandboxProvider, Stage, StageStatus
 from evalgate.sandboxes.container import MB, ContainerProvider, Containers
 from evalgate.sandboxes.forwarding import inner_text
 from evalgate.sandboxes.images import Built, Derived, Image, Named
+from evalgate.sandboxes.room import TOP
 from evalgate.sandboxes.set_up import SetUpImage
 
 _COPYING: Final = 60.0
@@ -107,7 +108,7 @@ def _image(wanted: Environment, task: str) -> Image:
 
 def _layer(workdir: str, task: str) -> str:
     place = "/" + workdir.strip("/")
-    if place in _SYSTEM or place.startswith(("/proc/", "/sys/", "/dev/", "/evalgate")):
+    if place in _SYSTEM or place.startswith(("/proc/", "/sys/", "/dev/", TOP)):
         raise UsageError(
             f"the task {task}: its image's WORKDIR {place} can not hold a workspace",
             hint="WORKDIR /app, or [environment] workdir",
@@ -119,7 +120,7 @@ def _layer(workdir: str, task: str) -> str:
 def _files_of_image(provider: ContainerProvider, task: Task) -> Tree:
     """Return the files in the WORKDIR of a task's image, apart from installed packages."""
     with provider.open_sandbox() as sandbox:
-        script = 'cp -dR --preserve=mode /evalgate-files/. "$1"/'
+        script = f'cp -dR --preserve=mode {TOP}-files/. "$1"/'
         stage = Stage(
             trees={},
             argv=["sh", "-c", script, "copy", sandbox.places.logs],

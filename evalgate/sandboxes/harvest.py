@@ -4,23 +4,18 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from evalgate.core.files import File, FileMode
 from evalgate.sandboxes.removal import make_accessible, open_directory, reopen_directory
-
-MAX_BYTES = 32 * 1024 * 1024
-MAX_FILES = 20_000
-MAX_DIRECTORIES = 20_000
-#: Deeper than any real project; every level holds a descriptor open while it is read.
-MAX_DEPTH = 128
-_NAMED = 20
-
-
-class TooLargeError(Exception):
-    """There is more than is taken back; the message says which limit was reached."""
+from evalgate.sandboxes.taking import (
+    MAX_DIRECTORIES,
+    MAX_FILES,
+    Taking,
+    TooLargeError,
+    describe_paths,
+)
 
 
 @dataclass(slots=True)
@@ -29,8 +24,7 @@ class Harvest:
 
     files: dict[str, File] = field(default_factory=dict)
     skipped: list[str] = field(default_factory=list)
-    size: int = 0
-    directories: int = 0
+    taking: Taking = field(default_factory=Taking)
 
     def read(self, directory: str) -> None:
         """Read all files and links below a directory but for ``.git`` at any depth.
@@ -55,11 +49,8 @@ class Harvest:
     def _read_directory(self, place: int, prefix: bytes, depth: int) -> None:
         """Read an open directory, and close it."""
         try:
-            self.directories += 1
-            if self.directories > MAX_DIRECTORIES or depth > MAX_DEPTH:
-                raise TooLargeError(
-                    f"more than {MAX_DIRECTORIES} directories, or {MAX_DEPTH} within one another",
-                )
+            if depth:
+                self.taking.add_directory(depth)
             for name in sorted(map(os.fsencode, _names(place))):
                 if name.lower() != b".git":
                     self._read_entry(place, name, prefix + name, depth)
@@ -78,36 +69,23 @@ class Harvest:
                 self._read_directory(reopen_directory(place), path + b"/", depth + 1)
             elif stat.S_ISLNK(status.st_mode):
                 target = os.readlink(b"", dir_fd=place)
-                self._keep(key, File(data=target, mode=FileMode.SYMLINK))
+                self.taking.add_file(len(target))
+                self.files[key] = File(data=target, mode=FileMode.SYMLINK)
             elif stat.S_ISREG(status.st_mode):
-                self._keep(key, self._read_file(place, status))
+                self.taking.add_file(status.st_size)
+                self.files[key] = _read_file(place, status)
             else:
                 self.skipped.append(key)
         finally:
             os.close(place)
 
-    def _read_file(self, place: int, status: os.stat_result) -> File:
-        if status.st_size > MAX_BYTES - self.size:
-            raise TooLargeError(f"more than {MAX_BYTES} bytes")
-        make_accessible(place, 0o400)
-        with Path(f"/proc/self/fd/{place}").open("rb") as stream:
-            content = stream.read(status.st_size)  # not more, should it grow meanwhile
-        executable = status.st_mode & stat.S_IXUSR
-        return File(data=content, mode=FileMode.EXECUTABLE if executable else FileMode.REGULAR)
 
-    def _keep(self, path: str, file: File) -> None:
-        self.size += len(file.data)
-        if self.size > MAX_BYTES:
-            raise TooLargeError(f"more than {MAX_BYTES} bytes")
-        if len(self.files) >= MAX_FILES:
-            raise TooLargeError(f"more than {MAX_FILES} files")
-        self.files[path] = file
-
-
-def describe_paths(paths: Sequence[str]) -> str:
-    """Name the first few of some paths, and count the rest."""
-    more = len(paths) - _NAMED
-    return ", ".join(map(repr, paths[:_NAMED])) + (f" and {more} more" if more > 0 else "")
+def _read_file(place: int, status: os.stat_result) -> File:
+    make_accessible(place, 0o400)
+    with Path(f"/proc/self/fd/{place}").open("rb") as stream:
+        content = stream.read(status.st_size)  # not more, should it grow meanwhile
+    executable = status.st_mode & stat.S_IXUSR
+    return File(data=content, mode=FileMode.EXECUTABLE if executable else FileMode.REGULAR)
 
 
 def _names(place: int) -> list[str]:

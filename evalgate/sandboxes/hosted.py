@@ -1,8 +1,8 @@
 """An agent on the host, its tools in a sandbox: one stage of two rooms.
 
 The repository lies in the sandbox, where a program of ours does what the agent asks for; the
-agent runs beside it as the user that runs evalgate, in an empty folder, with the harness laid
-out for reading. Both begin and end together, and one result is made of them.
+agent runs beside it as the user that runs evalgate, in a folder with nothing but the overlay,
+with the harness laid out for reading. Both begin and end together, and one result is made of them.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Final
 
+from evalgate.core.files import Tree
 from evalgate.errors import NotAvailableError
 from evalgate.protocols import Places, Sandbox, SandboxProvider, Stage, StageResult, StageStatus
 from evalgate.sandboxes.client import SANDBOX
@@ -36,8 +37,9 @@ _KILLED: Final = 128 + signal.SIGKILL
 class HostedSandbox:
     """A sandbox for the tools, and a room for the agent that uses them."""
 
-    def __init__(self, sandbox: Sandbox, room: Room, service: ToolService) -> None:
+    def __init__(self, sandbox: Sandbox, room: Room, service: ToolService, folder: Tree) -> None:
         self._sandbox = sandbox
+        self._folder = folder
         self._room = room
         self._service = service
 
@@ -105,7 +107,7 @@ class HostedSandbox:
                 return not_found("")
         token = new_token()
         own = {name: tree for name, tree in stage.trees.items() if name in {"harness", "inbox"}}
-        self._room.lay(replace(stage, trees=own))
+        self._room.lay(replace(stage, trees={**own, "repo": self._folder}))
         path = search_path(os.environ.get("PATH", "").split(os.pathsep))
         env = build_environment(stage, self._own, path=path, token=token)
         missing = missing_program(stage.argv[0], env["PATH"], self._own.repo)
@@ -126,14 +128,17 @@ class HostedSandbox:
 
 
 @contextlib.contextmanager
-def open_hosted(provider: SandboxProvider) -> Iterator[HostedSandbox]:
-    """Make a fresh sandbox for the tools and a room for the agent; both are gone at the end."""
+def open_hosted(provider: SandboxProvider, folder: Tree) -> Iterator[HostedSandbox]:
+    """Make a fresh sandbox for the tools and a room for the agent; both are gone at the end.
+
+    ``folder`` are the files in the folder that the agent begins in.
+    """
     with (
         provider.open_sandbox() as sandbox,
         open_room() as room,
         open_service(room.path / _SOCKET) as service,
     ):
-        yield HostedSandbox(sandbox, room, service)
+        yield HostedSandbox(sandbox, room, service, folder)
 
 
 class _AlsoStopped(threading.Event):

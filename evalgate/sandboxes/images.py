@@ -16,17 +16,16 @@ from typing import Final, Protocol
 from evalgate.core.files import File, Tree, tree_digest
 from evalgate.errors import NotAvailableError
 from evalgate.sandboxes import image as own_image
-from evalgate.sandboxes.docker import Engine, EngineError
-from evalgate.sandboxes.dockerfiles import bases_of
+from evalgate.sandboxes.docker import INPUTS, Engine, EngineError, LabelledImage
+from evalgate.sandboxes.dockerfiles import bases_of, context_of
 from evalgate.sandboxes.packing import pack_tree
 
 #: Names another base for images that leave it open, where no registry has the usual one.
 BASE_VARIABLE: Final = "EVALGATE_BASE_IMAGE"
 
-#: The label that tells of an image what it was made of.
-INPUTS: Final = "evalgate.inputs"
-
 _BASE: Final = "python:3.12-slim"
+#: How the names of all images that are made here begin.
+_FAMILY: Final = "evalgate-"
 
 _log = logging.getLogger(__name__)
 
@@ -54,18 +53,31 @@ class Image(Protocol):
 
 
 class Once:
-    """What is made by whoever needs it first; others wait for it."""
+    """What is made at each engine by whoever needs it first; others wait for it.
+
+    What could not be made is not tried again: the same error is raised.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._ready: Ready | None = None
+        self._ready: dict[str, Ready | NotAvailableError] = {}
 
-    def get(self, make: Callable[[], Ready]) -> Ready:
-        """Return what was made, or make it."""
+    def get(self, engine: Engine, make: Callable[[], Ready]) -> Ready:
+        """Return what was made, or make it.
+
+        Raises:
+            NotAvailableError: it can not be made, now or when it was first tried.
+        """
         with self._lock:
-            if self._ready is None:
-                self._ready = make()
-            return self._ready
+            if engine.address not in self._ready:
+                try:
+                    self._ready[engine.address] = make()
+                except NotAvailableError as error:
+                    self._ready[engine.address] = error
+            found = self._ready[engine.address]
+        if isinstance(found, NotAvailableError):
+            raise found
+        return found
 
 
 @dataclass(slots=True)
@@ -73,16 +85,23 @@ class Named:
     """An image that is used as it is."""
 
     name: str
+    _made: Once = field(default_factory=Once)
 
     def ready(self, engine: Engine) -> Ready:
         """Return it; one that is not there is fetched from its registry."""
+        return self._made.get(engine, lambda: self._ready(engine))
+
+    def _ready(self, engine: Engine) -> Ready:
         with told(engine):
             return _there(engine, self.name, hint="name one that is, or build it from a Dockerfile")
 
 
 @dataclass(slots=True)
 class Built:
-    """An image built from a Dockerfile among some files, its context."""
+    """An image built from a Dockerfile among some files, its context.
+
+    What a ``.dockerignore`` among them names is not sent, and makes no other image.
+    """
 
     context: Tree
     what: str
@@ -92,13 +111,14 @@ class Built:
 
     def ready(self, engine: Engine) -> Ready:
         """Return it; it is built, and that is said, when its context or its base has changed."""
-        return self._made.get(lambda: self._ready(engine))
+        return self._made.get(engine, lambda: self._ready(engine))
 
     def _ready(self, engine: Engine) -> Ready:
         base = os.environ.get(BASE_VARIABLE, "") or _BASE
         args = {"BASE_IMAGE": base}
         text = self.context[self.dockerfile].data.decode("utf-8", "replace")
-        said = [tree_digest(self.context, domain="evalgate-image/1"), self.dockerfile]
+        context = context_of(self.context, self.dockerfile)
+        said = [tree_digest(context, domain="evalgate-image/1"), self.dockerfile]
         with told(engine):
             said += [
                 _there(engine, name, hint=f"{BASE_VARIABLE} names another base").digest
@@ -109,7 +129,7 @@ class Built:
                 self.family,
                 said,
                 lambda tag, labels: engine.build(
-                    pack_tree(self.context),
+                    pack_tree(context),
                     what=self.what,
                     tag=tag,
                     dockerfile=self.dockerfile,
@@ -130,7 +150,7 @@ class Derived:
 
     def ready(self, engine: Engine) -> Ready:
         """Return it; it is built, and that is said, when what it stands on has changed."""
-        return self._made.get(lambda: self._ready(engine))
+        return self._made.get(engine, lambda: self._ready(engine))
 
     def _ready(self, engine: Engine) -> Ready:
         below = self.on.ready(engine)
@@ -173,6 +193,12 @@ def made(
     if found is None:
         raise NotAvailableError(f"the image {tag} was made and is gone", hint="make it again")
     return Ready(name=tag, digest=digest, env=found.env, workdir=found.workdir)
+
+
+def is_made_here(image: LabelledImage) -> bool:
+    """Tell whether `made` made an image: one that stands on such a one has its label as well."""
+    family, _, version = image.name.partition(":")
+    return not image.tagged or (family.startswith(_FAMILY) and version == image.inputs)
 
 
 @contextlib.contextmanager

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Final
 
 from evalgate.core.files import FileMode, Tree, is_safe_path
 from evalgate.errors import UsageError
 
-_RIGHTS = {FileMode.REGULAR: 0o644, FileMode.EXECUTABLE: 0o755}
+#: The modes of files wherever they are laid.
+RIGHTS: Final = {FileMode.REGULAR: 0o644, FileMode.EXECUTABLE: 0o755}
 
 
 def lay_tree(tree: Tree, directory: Path, *, allow_git: bool) -> None:
@@ -28,7 +30,7 @@ def lay_tree(tree: Tree, directory: Path, *, allow_git: bool) -> None:
         if file.mode is FileMode.SYMLINK:
             Path(os.fsdecode(name)).symlink_to(os.fsdecode(file.data))
         else:
-            _write(name, file.data, _RIGHTS[file.mode])
+            _write(name, file.data, RIGHTS[file.mode])
 
 
 def seal(directory: Path) -> None:

@@ -1,81 +1,123 @@
-"""What a killed evalgate left behind: its rooms, and what still works in them.
+"""What a killed evalgate left behind: its rooms, its containers, and images nobody needs.
 
-A room is named by the process that made it, so that the next start can tell a dead owner's
-room from one in use. Numbers of processes mean something only on the machine, since its start
-and in the process namespace they come from; all of these are part of the name.
+Rooms and containers go once their owner is dead. An image is made again when it is needed, and
+no engine tells when one was used last: one that is older than a week goes.
 """
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import os
-import re
 import tempfile
+import time
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Final
 
+from evalgate.sandboxes.container import engines
 from evalgate.sandboxes.docker import Engine, EngineError
+from evalgate.sandboxes.images import is_made_here
 from evalgate.sandboxes.removal import remove_directory
+from evalgate.sandboxes.room_name import ENGINE, ROOMS, left_since, owner_is_dead, room_prefix
 from evalgate.sandboxes.survivors import Sought, end_survivors, started_at
 
-_NAME = re.compile(r"evalgate-room-(\d+)-(\d+)-([0-9a-f]+)-\w+")
+#: After so many days `find_leftovers` names an image.
+IMAGE_DAYS: Final = 7
+
+_DAY: Final = 86_400
 _PATIENCE = 0.7
 _AT_ONCE = 8
-
-#: The file of a room that stands for a container: it holds the address of the engine.
-ENGINE = "engine"
 
 _log = logging.getLogger(__name__)
 
 
-def room_prefix() -> str:
-    """Return how the names of the rooms of this process begin."""
-    own = os.getpid()
-    return f"evalgate-room-{own}-{started_at(own)}-{_machine()}-"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Leftover:
+    """One thing that was left; ``remove`` says why it stays, nothing when it is gone."""
+
+    kind: str
+    name: str
+    remove: Callable[[], str]
 
 
-def find_leftovers(parent: Path | None = None) -> list[Path]:
-    """Return the rooms of owners that are dead: only those of this user, made on this machine."""
-    where = Path(parent or tempfile.gettempdir()).resolve()
-    return sorted(path for path in where.glob("evalgate-room-*") if _left_since(path) is not None)
+def find_leftovers(*, images: bool = False) -> Iterator[Leftover]:
+    """Find what dead owners left, and images that are old; with ``images`` also young ones.
+
+    What a living evalgate uses, on this machine or on another that shares an engine, stays: so do
+    all images of an engine as long as one has a container there. An engine that does not answer
+    has nothing.
+    """
+    for engine in engines():
+        try:
+            yield from _at_engine(engine, images=images)
+        except EngineError as error:
+            _log.warning("the engine at %s fails: %s", engine.address, error)
+    for path in _rooms():
+        yield Leftover(kind="room", name=str(path), remove=partial(_clear_room, path))
 
 
 def remove_leftovers(parent: Path | None = None) -> int:
     """End the processes and remove the rooms of owners that are dead; return how many rooms."""
-    found = find_leftovers(parent)
+    found = _rooms(parent)
     if len(found) <= 1:
-        return sum(map(clear_room, found))
+        return sum(not _clear_room(path) for path in found)
     # An engine takes its time for each container, and does several at once.
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        return sum(pool.map(clear_room, found))
-
-
-def clear_room(path: Path) -> bool:
-    """End what works in the room of a dead owner and remove it; tell whether it is gone."""
-    since = _left_since(path)
-    return since is not None and _clear(path, since)
-
-
-def find_containers(engine: Engine) -> list[str]:
-    """Return the names of containers whose owner on this machine is dead, room or no room.
-
-    An engine that does not answer has none.
-    """
-    if engine.unavailable() is not None:
-        return []
-    return [name for name in engine.ours() if _owner_is_dead(name)]
+        return sum(not stays for stays in pool.map(_clear_room, found))
 
 
 def remove_own_rooms(parent: Path | None = None) -> int:
     """End the processes and remove the rooms of this very process, which is about to end."""
     where = Path(parent or tempfile.gettempdir()).resolve()
     since = started_at(os.getpid()) or 0
-    return sum(_clear(path, since) for path in where.glob(f"{room_prefix()}*"))
+    return sum(not _clear(path, since) for path in where.glob(f"{room_prefix()}*"))
 
 
-def _clear(path: Path, since: int) -> bool:
-    """End what works in a room whose owner began at ``since``; tell whether it is gone."""
+def _at_engine(engine: Engine, *, images: bool) -> Iterator[Leftover]:
+    if engine.unavailable() is not None:
+        return
+    containers = engine.ours()
+    dead = [name for name in containers if owner_is_dead(name)]
+    for name in dead:
+        gone = partial(_removed, partial(engine.remove, name))
+        yield Leftover(kind="container", name=name, remove=gone)
+    if len(dead) < len(containers):
+        return
+    until = time.time() - (0 if images else IMAGE_DAYS * _DAY)
+    for one in engine.labelled_images():
+        if is_made_here(one) and one.created <= until:
+            gone = partial(_removed, partial(engine.remove_image, one.name))
+            yield Leftover(kind="image", name=one.name, remove=gone)
+
+
+def _removed(remove: Callable[[], object]) -> str:
+    """Remove something of an engine; return why it stays, nothing when it is gone."""
+    try:
+        remove()
+    except EngineError as error:
+        return str(error)
+    return ""
+
+
+def _rooms(parent: Path | None = None) -> list[Path]:
+    """Return the rooms of owners that are dead: only those of this user, made on this machine."""
+    where = Path(parent or tempfile.gettempdir()).resolve()
+    return sorted(path for path in where.glob(ROOMS) if left_since(path) is not None)
+
+
+def _clear_room(path: Path) -> str:
+    """End what works in the room of a dead owner and remove it; return why it stays."""
+    since = left_since(path)
+    if since is None:
+        return "somebody uses it" if path.exists() else ""
+    return _clear(path, since)
+
+
+def _clear(path: Path, since: int) -> str:
+    """End what works in a room whose owner began at ``since``; return why it stays."""
     try:
         address = _engine_of(path)
         if address is None:
@@ -87,39 +129,11 @@ def _clear(path: Path, since: int) -> bool:
         remove_directory(path)
     except (OSError, EngineError) as error:
         _log.warning("what is left at %s can not be removed: %s", path, error)
-        return False
-    return True
+        return str(error)
+    return ""
 
 
 def _engine_of(path: Path) -> str | None:
     """Return the address of the engine whose container a room stands for, None for a folder."""
     place = path / ENGINE
     return place.read_text(encoding="utf-8") if place.exists() else None
-
-
-def _left_since(path: Path) -> int | None:
-    """Return the start time of a room's dead owner; None when it lives or is not ours to judge."""
-    try:
-        foreign = path.lstat().st_uid != os.geteuid()
-    except OSError:
-        return None
-    name = _NAME.fullmatch(path.name)
-    return int(name[2]) if name and not foreign and _owner_is_dead(path.name) else None
-
-
-def _owner_is_dead(room: str) -> bool:
-    """Tell whether the process that a room is named by ran on this machine and is gone."""
-    name = _NAME.fullmatch(room)
-    if name is None or name[3] != _machine():
-        return False
-    return started_at(int(name[1])) != int(name[2])
-
-
-def _machine() -> str:
-    """Return what tells this machine's process namespace from others that share a disk."""
-    parts = []
-    with contextlib.suppress(OSError):
-        parts.append(Path("/etc/machine-id").read_text(encoding="ascii").strip()[:8])
-    with contextlib.suppress(OSError):
-        parts.append(f"{Path('/proc/self/ns/pid').stat().st_ino:x}")
-    return "".join(parts) or "0"

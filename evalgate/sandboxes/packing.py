@@ -8,11 +8,10 @@ from functools import cache
 from typing import Final
 
 from evalgate.core.files import File, FileMode, Tree
-from evalgate.sandboxes.layout import check_tree, directories
+from evalgate.sandboxes.layout import RIGHTS, check_tree, directories
 
 #: Files in a container are as old as this (2020-01-01), whenever a trial is made.
 _TIME: Final = 1_577_836_800
-_RIGHTS: Final = {FileMode.REGULAR: 0o644, FileMode.EXECUTABLE: 0o755}
 _LONGEST: Final = 100
 _END: Final = bytes(tarfile.BLOCKSIZE * 2)
 #: Where the fields of a header lie (POSIX.1-1988 ustar).
@@ -63,7 +62,7 @@ def _file(name: str, file: File, mask: int) -> Iterator[bytes]:
         yield _header(name, tarfile.SYMTYPE, 0o777, link=file.data)
         return
     size = len(file.data)
-    yield _header(name, tarfile.REGTYPE, _RIGHTS[file.mode] & mask, size=size)
+    yield _header(name, tarfile.REGTYPE, RIGHTS[file.mode] & mask, size=size)
     yield file.data
     yield bytes(-size % tarfile.BLOCKSIZE)
 

@@ -41,6 +41,9 @@ class ProcessProvider:
             return f"this system can not tell and end the processes of a stage ({error})"
         return None
 
+    def prepare(self) -> None:
+        """There is nothing to make."""
+
     @contextlib.contextmanager
     def open_sandbox(self) -> Iterator[ProcessSandbox]:
         """Make a fresh directory and remove it at the end."""

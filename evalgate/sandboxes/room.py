@@ -8,18 +8,24 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import fields
 from pathlib import Path
+from typing import Final
 
 from evalgate.core.files import Tree
 from evalgate.errors import NotAvailableError, UsageError
 from evalgate.protocols import Places, Stage, StageResult, StageStatus
-from evalgate.sandboxes.harvest import Harvest, TooLargeError
+from evalgate.sandboxes.harvest import Harvest
 from evalgate.sandboxes.layout import lay_tree, seal
-from evalgate.sandboxes.leftovers import ENGINE, room_prefix
 from evalgate.sandboxes.process_group import Ending
 from evalgate.sandboxes.removal import remove_directory
+from evalgate.sandboxes.room_name import ENGINE, room_prefix
+from evalgate.sandboxes.taking import TooLargeError
 
 PLACES = tuple(place.name for place in fields(Places))
 SEALED = ("harness", "inbox", "tests")
+
+#: Where a room is in a sandbox with a file system of its own.
+TOP: Final = "/evalgate"
+PLACES_INSIDE: Final = Places(**{name: f"{TOP}/{name}" for name in PLACES})
 
 _log = logging.getLogger(__name__)
 

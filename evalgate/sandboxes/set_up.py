@@ -18,28 +18,29 @@ from evalgate.protocols import Stage, StageStatus
 from evalgate.sandboxes.container import ContainerProvider
 from evalgate.sandboxes.docker import Engine
 from evalgate.sandboxes.images import Derived, Image, Once, Ready, made, told
+from evalgate.sandboxes.room import TOP
 
 #: Seconds for all commands of one set-up: packages are fetched, and compiled at times.
 _LONGEST: Final = 900.0
 
 # Both are the user's own: what the commands leave in the one is moved to the other.
-_PLACES: Final = """
-mkdir -p /evalgate /evalgate-base
-chown -R 1000:1000 /evalgate-base
-chmod 1777 /evalgate
+_PLACES: Final = f"""
+mkdir -p {TOP} {TOP}-base
+chown -R 1000:1000 {TOP}-base
+chmod 1777 {TOP}
 rm -f /tmp/evalgate-layer
 """
 
-_DRIVER: Final = """
+_DRIVER: Final = f"""
 for command in "$@"; do
   printf '$ %s\\n' "$command"
   sh -c "$command" </dev/null || exit
 done
-xargs -0 rm -f -- </evalgate/inbox/laid
-find /evalgate-base -mindepth 1 -maxdepth 1 -exec rm -rf {} +
-find . -mindepth 1 -maxdepth 1 -exec mv -t /evalgate-base {} + || exit
-cd / && chmod -R u+w /evalgate/*
-rm -rf /evalgate/*
+xargs -0 rm -f -- <{TOP}/inbox/laid
+find {TOP}-base -mindepth 1 -maxdepth 1 -exec rm -rf {{}} +
+find . -mindepth 1 -maxdepth 1 -exec mv -t {TOP}-base {{}} + || exit
+cd / && chmod -R u+w {TOP}/*
+rm -rf {TOP}/*
 """
 
 
@@ -60,7 +61,7 @@ class SetUpImage:
         Raises:
             NotAvailableError: a command failed, or took too long.
         """
-        return self._made.get(lambda: self._ready(engine))
+        return self._made.get(engine, lambda: self._ready(engine))
 
     def _ready(self, engine: Engine) -> Ready:
         inputs = [

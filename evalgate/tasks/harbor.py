@@ -23,6 +23,7 @@ from evalgate.errors import UsageError
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
 _LONGEST_ID = 100
 _NO_DEFAULTS = Allowance()
+_COMPOSE = frozenset({"docker-compose.yaml", "docker-compose.yml"})
 SOLUTION = "solution/solve.sh"
 
 
@@ -35,6 +36,8 @@ def load_harbor_task(folder: str, files: Tree, defaults: Allowance = _NO_DEFAULT
     name = f"{folder}/task.toml"
     source = Source(name, _text(files, "task.toml", folder))
     top = Reader(source.parse(), source)
+    if top.has("steps"):
+        raise top.error("several steps are not run", "steps", hint="make a task of each step")
     top.text("schema_version", "1.4")
     ours = top.table("metadata").table("evalgate")
     top.text("version", "")  # as older folders name their schema's
@@ -115,15 +118,27 @@ def _limits(top: Reader, ours: Reader, defaults: Allowance) -> Limits:
     # A folder made for one container is graded in another one all the same.
     verifier.choice("environment_mode", "separate", ("separate", "shared"))
     for reader in (agent, verifier):
+        _refuse_network(reader)
         reader.done()
     return limits
 
 
-def _environment(table: Reader, ours: Reader, files: Tree) -> Environment:
-    table.choice("network_mode", "no-network", ("no-network",))
+def _refuse_network(table: Reader) -> None:
+    """Refuse a task that would be another one without the network that it asks for."""
+    hint = "agent and tests have no network; [metadata.evalgate] setup may have it"
+    if table.text("network_mode", "no-network") != "no-network":
+        raise table.error('must be "no-network"', "network_mode", hint=hint)
     if table.flag("allow_internet", default=False):
-        hint = "agent and tests have no network; [metadata.evalgate] setup may have it"
         raise table.error("must be false", "allow_internet", hint=hint)
+
+
+def _environment(table: Reader, ours: Reader, files: Tree) -> Environment:
+    _refuse_network(table)
+    if compose := _COMPOSE.intersection(subtree(files, "environment")):
+        raise table.error(
+            f"environment/{min(compose)}: several containers are not run",
+            hint="make one image of them: environment/Dockerfile",
+        )
     # What the builder and the disk may use is the engine's business.
     table.number("build_timeout_sec", 0.0)
     table.integer("storage_mb", 0)

@@ -16,6 +16,7 @@ from evalgate.sandboxes.bwrap import BwrapProvider
 from evalgate.sandboxes.container import docker, podman
 from evalgate.sandboxes.process import ProcessProvider
 from tests.contracts.attacks import ATTACKS, KNOWN, Attack, table
+from tests.providers import not_usable
 
 FACTORIES: Mapping[str, Callable[[], SandboxProvider]] = {
     "docker": docker,
@@ -30,7 +31,7 @@ README = Path(__file__).parents[2] / "README.md"
 def provider(request: pytest.FixtureRequest) -> SandboxProvider:
     """Return each provider that works here."""
     made = FACTORIES[request.param]()
-    reason = made.unavailable()
+    reason = not_usable(made)
     if reason is not None:
         assert request.param == "podman" or "EVALGATE_ENGINE" not in os.environ, reason
         pytest.skip(f"{request.param}: {reason}")

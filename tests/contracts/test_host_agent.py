@@ -19,6 +19,7 @@ from evalgate.sandboxes.bwrap import BwrapProvider
 from evalgate.sandboxes.container import docker, podman
 from evalgate.sandboxes.hosted import open_hosted
 from evalgate.sandboxes.process import ProcessProvider
+from tests.providers import not_usable
 
 FACTORIES: Mapping[str, Callable[[Path], SandboxProvider]] = {
     "process": ProcessProvider,
@@ -49,7 +50,7 @@ def sh(command, **more):
 def provider(request: pytest.FixtureRequest, tmp_path: Path) -> SandboxProvider:
     """Return each provider in turn."""
     made = FACTORIES[request.param](tmp_path)
-    reason = made.unavailable()
+    reason = not_usable(made)
     if reason is not None:
         assert request.param == "podman" or "EVALGATE_ENGINE" not in os.environ, reason
         pytest.skip(f"{request.param}: {reason}")
@@ -70,7 +71,7 @@ def run(
     argv: Sequence[str] = (),
 ) -> StageResult:
     """Run an agent on the host, its tools in a fresh sandbox."""
-    with open_hosted(provider) as hosted:
+    with open_hosted(provider, {}) as hosted:
         stage = Stage(
             trees={
                 "repo": repo or {},

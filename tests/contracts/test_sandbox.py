@@ -28,7 +28,8 @@ from evalgate.sandboxes.container import docker, podman
 from evalgate.sandboxes.environment import SYSTEM_DIRECTORIES
 from evalgate.sandboxes.leftovers import remove_leftovers
 from evalgate.sandboxes.process import ProcessProvider
-from evalgate.sandboxes.providers import AUTO, PROVIDERS, resolve
+from evalgate.sandboxes.table import AUTO, PROVIDERS, resolve
+from tests.providers import not_usable
 
 KEPT = 512 * 1024
 FACTORIES: Mapping[str, Callable[[Path], SandboxProvider]] = {
@@ -53,7 +54,7 @@ GAPS: Mapping[str, frozenset[str]] = {
 def provider(request: pytest.FixtureRequest, tmp_path: Path) -> SandboxProvider:
     """Return each provider in turn, its rooms below a directory of the test's own."""
     made = FACTORIES[request.param](tmp_path)
-    reason = made.unavailable()
+    reason = not_usable(made)
     if reason is not None:
         assert request.param == "podman" or "EVALGATE_ENGINE" not in os.environ, reason
         pytest.skip(f"{request.param}: {reason}")
@@ -927,7 +928,7 @@ def test_promises_and_gaps_agree() -> None:
 
 def test_auto_takes_the_strongest_that_works() -> None:
     """An engine before bubblewrap, and a plain process only where nothing new is measured."""
-    working = [name for name in (*AUTO, "process") if PROVIDERS[name]().unavailable() is None]
+    working = [name for name in (*AUTO, "process") if not_usable(PROVIDERS[name]()) is None]
     assert resolve("auto").name == working[0]
 
 

@@ -17,6 +17,7 @@ import pytest
 import evalgate as package
 from evalgate.sandboxes.container import docker
 from evalgate.sandboxes.docker import Engine
+from tests.providers import not_usable
 
 HARNESS = Path(package.__file__).parent / "demo" / "harness"
 
@@ -203,7 +204,7 @@ def recorded(repo: Repo, scripted: Scripted, evalgate: Evalgate) -> Repo:
 @pytest.fixture
 def engine() -> dict[str, str]:
     """Return the variables that lead a command to the engine at hand."""
-    reason = docker().unavailable()
+    reason = not_usable(docker())
     if reason is not None:
         assert "EVALGATE_ENGINE" not in os.environ, reason
         pytest.skip(reason)

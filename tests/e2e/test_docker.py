@@ -29,6 +29,7 @@ def test_trials_are_recorded_and_replayed_in_containers(repo, scripted, evalgate
     (run,) = (repo.path / ".evalgate" / "runs").iterdir()
     trials = [json.loads(line) for line in (run / "trials.jsonl").read_text().splitlines()]
     assert {trial["conditions"]["sandbox"] for trial in trials} == {"docker"}
+    assert all(all(trial["conditions"]["promises"].values()) for trial in trials)
     done = evalgate("replay", cwd=repo.path, env=engine)
     assert done.returncode == 0, done.stderr
     assert "6/6" in done.stdout + done.stderr

@@ -16,6 +16,7 @@ import pytest
 from evalgate.sandboxes.bwrap import BwrapProvider
 from evalgate.sandboxes.container import docker
 from evalgate.sandboxes.docker import Engine
+from tests.providers import not_usable
 
 SCRIPT = Path(sys.executable).parent / "evalgate"
 
@@ -70,7 +71,7 @@ def sandbox(request) -> tuple[str, dict[str, str]]:
         pytest.skip(reason)
     if request.param != "docker":
         return request.param, {}
-    if reason := docker().unavailable():
+    if reason := not_usable(docker()):
         assert "EVALGATE_ENGINE" not in os.environ, reason
         pytest.skip(reason)
     base = os.environ.get("EVALGATE_BASE_IMAGE", "")
@@ -82,8 +83,62 @@ def newest(repo) -> Path:
     return max((repo.path / ".evalgate" / "runs").iterdir(), key=lambda run: run.stat().st_mtime)
 
 
+def hits(run: Path) -> list[tuple[str, str]]:
+    """Return the tripwires that the trials of a run hit, and where."""
+    trials = [json.loads(line) for line in (run / "trials.jsonl").read_text().splitlines()]
+    return sorted((hit["name"], hit["place"]) for trial in trials for hit in trial["tripwires"])
+
+
 def patches(run: Path) -> list[str]:
     return [path.read_text() for path in sorted(run.glob("artifacts/*/*/diff.patch"))]
+
+
+def test_a_regrade_sees_what_was_asked_of_the_sandbox(repo, scripted, evalgate) -> None:
+    """No model was told of it: it stands in the recording, the token under its label."""
+    rummaging = AGENT.replace(
+        "instruction = ",
+        'token = tool("exec", "--", "grep -rho EVALGATE-CANARY-[0-9a-f]* $HOME/.evaluation")\n'
+        'tool("exec", "--", "git log --all; echo " + token.split()[0])\n'
+        "instruction = ",
+        1,
+    )
+    use(repo, "process", rummaging)
+    env = {"SCRIPTED_URL": scripted.url}
+    done = evalgate("run", "--record", cwd=repo.path, env=env)
+    assert done.returncode == 0, done.stderr
+    then = hits(newest(repo))
+    assert {name for name, _ in then} >= {"history", "canary"}
+    assert {place for _, place in then} == {"exec 2 in the sandbox"}
+    recorded = [path.read_text() for path in repo.path.glob("cassettes/*/*/*.json")]
+    assert recorded
+    assert all("git log --all; echo <CANARY>" in text for text in recorded)
+    done = evalgate("regrade", cwd=repo.path)
+    assert done.returncode == 0, done.stderr
+    assert hits(newest(repo)) == then
+
+
+def test_the_overlay_lies_in_its_folder_and_among_its_tools(repo, scripted, evalgate) -> None:
+    """An agent that reads its own settings where it begins finds them, and no claim holds them."""
+    looking = AGENT.replace(
+        "instruction = ",
+        'assert os.listdir() == ["CLAUDE.md"], os.listdir()\n'
+        'said = pathlib.Path("CLAUDE.md").read_text()\n'
+        'assert said == tool("read", "CLAUDE.md") == "Be brief.\\n", said\n'
+        "instruction = ",
+        1,
+    )
+    repo.write("agent/prompts/brief.md", "Be brief.\n")
+    use(repo, "process", looking)
+    text = (repo.path / "evalgate.toml").read_text()
+    more = '[harness.overlay]\n"agent/prompts/brief.md" = "CLAUDE.md"\n'
+    repo.write("evalgate.toml", text + more)
+    repo.commit("With an overlay")
+    env = {"SCRIPTED_URL": scripted.url}
+    done = evalgate("run", "-k", "1", "double", cwd=repo.path, env=env)
+    assert done.returncode == 0, done.stderr
+    assert "1/1" in done.stdout + done.stderr
+    (patch,) = patches(newest(repo))
+    assert "CLAUDE.md" not in patch
 
 
 def test_it_is_recorded_and_replayed_elsewhere(repo, scripted, evalgate, sandbox, tmp_path) -> None:

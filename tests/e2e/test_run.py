@@ -28,6 +28,8 @@ def test_a_run_measures_every_task_and_keeps_everything(repo, scripted, evalgate
     found = trials(repo)
     assert len(found) == 6
     assert {trial["outcome"] for trial in found} == {"passed"}
+    promises = found[0]["conditions"]["promises"]
+    assert promises.keys() == {"own_network", "own_processes", "hides_host_files", "limits_memory"}
     signals = found[0]["signals"]
     assert (signals["input_tokens"], signals["output_tokens"], signals["turns"]) == (100, 20, 1)
     assert signals["cost_usd"] is None, "an unknown price is an unknown cost"

@@ -17,6 +17,7 @@ import pytest
 
 from evalgate.sandboxes.container import docker
 from evalgate.sandboxes.docker import Engine
+from tests.providers import not_usable
 
 NODE = os.environ.get("EVALGATE_NODE_IMAGE", "evalgate-base:node")
 REGISTRY = "https://registry.npmjs.org/typescript"
@@ -71,7 +72,7 @@ def env() -> dict[str, str]:
             urllib.request.urlopen(REGISTRY, timeout=20).close()
         except OSError as error:
             reason = f"the registry of npm does not answer: {error}"
-    reason = reason or docker().unavailable()
+    reason = reason or not_usable(docker())
     if reason is not None:
         pytest.skip(reason)
     base = os.environ.get("EVALGATE_BASE_IMAGE", "")

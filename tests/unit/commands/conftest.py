@@ -28,7 +28,7 @@ while os.path.exists(sys.argv[1]): time.sleep(0.01)
 def place(tmp_path: Path) -> Iterator[str]:
     """The socket of an agent's sandbox, in whose repository a.txt lies."""
     told = tmp_path / "told"
-    with open_hosted(ProcessProvider(tmp_path)) as hosted, ThreadPoolExecutor(1) as pool:
+    with open_hosted(ProcessProvider(tmp_path), {}) as hosted, ThreadPoolExecutor(1) as pool:
         stage = Stage(
             trees={"repo": {"a.txt": File(data=b"old\n")}},
             argv=[sys.executable, "-c", WAITING, str(told)],

@@ -5,7 +5,10 @@ from __future__ import annotations
 import asyncio
 import io
 import json
+import os
 import sys
+import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -120,6 +123,43 @@ def test_the_official_client_works_with_it(place: str) -> None:
             return [result.content[0].text for result in (*both, read)]
 
     assert asyncio.run(speak()) == ["b\n", "a\n", "ß"]
+
+
+def cancelled(name: object) -> dict:
+    params = {"requestId": name, "reason": "enough"}
+    return {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
+
+
+@pytest.mark.parametrize("name", [1, "one"])
+def test_a_call_that_is_given_up_is_ended_and_not_answered(place: str, name: object) -> None:
+    """Its program is gone; it ran, or it waits behind as many others as run at once."""
+    long = {**call("bash", command="echo $$ >pid; exec sleep 600"), "id": name}
+    reader, writer = os.pipe()
+    out = io.BytesIO()
+    with os.fdopen(reader, "rb") as messages, os.fdopen(writer, "wb", buffering=0) as said:
+        serving = threading.Thread(target=Server(Client(place), out).serve, args=(messages,))
+        serving.start()
+        said.write(json.dumps(long).encode() + b"\n")
+        pid = ""
+        while not pid.endswith("\n"):
+            reply = answers(place, call("read_file", path="pid"))[0]["result"]
+            pid = "" if reply["isError"] else reply["content"][0]["text"]
+        for message in (cancelled("other"), cancelled([1]), cancelled(name)):
+            said.write(json.dumps(message).encode() + b"\n")
+        said.close()
+        serving.join()
+    assert out.getvalue() == b""
+    while Path(f"/proc/{pid.strip()}").exists():
+        time.sleep(0.01)
+
+
+def test_calls_that_wait_are_given_up_as_well(place: str) -> None:
+    """All that may run at once are ended, and what waited behind them never begins."""
+    many = [{**call("bash", command=f"sleep 600; touch {n}"), "id": n} for n in range(40)]
+    ended = [cancelled(n) for n in range(40)]
+    assert answers(place, *many, *ended) == []
+    (answer,) = answers(place, call("bash", command="ls"))
+    assert answer["result"]["content"][0]["text"] == "a.txt\n"
 
 
 def test_it_ends_with_its_input() -> None:

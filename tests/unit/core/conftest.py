@@ -22,6 +22,7 @@ def conditions() -> Conditions:
         models=("m-1",),
         checks={"file_exists": 1},
         images={"sandbox": "a"},
+        promises={"own_network": True},
     )
 
 

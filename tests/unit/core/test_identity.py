@@ -55,6 +55,7 @@ def test_canonical_json_has_one_form() -> None:
         ({"models": ("m-1", "m-2")}, "models served: m-1 against m-1, m-2"),
         ({"format": 2}, "format: 1 against 2"),
         ({"images": {"sandbox": "b"}}, "image of the sandbox: a against b"),
+        ({"promises": {"own_network": False}}, "own network: True against False"),
         ({"checks": {"file_exists": 2}}, "check file_exists: version 1 against 2"),
     ],
 )
@@ -78,6 +79,13 @@ def test_a_check_matters_only_where_both_sides_ran_it(conditions: Conditions) ->
     assert conditions.differences(conditions) == ()
 
 
+def test_promises_matter_only_where_both_are_known(conditions: Conditions) -> None:
+    """A record without them is no other one, and another sandbox says it all."""
+    assert not conditions.differences(replace(conditions, promises={}))
+    other = replace(conditions, sandbox="bwrap", promises={"own_network": False})
+    assert conditions.differences(other) == ("sandbox: process against bwrap",)
+
+
 @given(
     st.builds(
         Conditions,
@@ -85,6 +93,7 @@ def test_a_check_matters_only_where_both_sides_ran_it(conditions: Conditions) ->
         agent=st.text(),
         models=st.lists(st.text(), max_size=2).map(tuple),
         checks=st.dictionaries(st.text(), st.integers(0, 9), max_size=2),
+        promises=st.dictionaries(st.text(), st.booleans(), max_size=2),
     )
 )
 def test_conditions_come_back_from_json(value: Conditions) -> None:

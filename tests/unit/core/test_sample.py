@@ -59,6 +59,13 @@ def test_no_trial_is_an_empty_sample() -> None:
     assert (empty.rows, empty.errored, empty.tasks) == ((), 0, {})
 
 
+def test_trials_together_keep_what_each_of_them_kept() -> None:
+    """A promise that one of them did not keep is not kept."""
+    said = [{"own_network": True, "limits_memory": kept} for kept in (True, False)]
+    many = [Conditions(sandbox="s", agent="", promises=one) for one in (*said, {})]
+    assert joint_conditions(many).promises == {"own_network": True, "limits_memory": False}
+
+
 def test_several_sandboxes_are_all_named() -> None:
     """Trials of one run in two sandboxes are no one sandbox's trials."""
     both = [Conditions(sandbox=name, agent="") for name in ("process", "bwrap")]

@@ -8,6 +8,7 @@ import pytest
 
 from evalgate.core.claim import Claim
 from evalgate.core.identity import Conditions
+from evalgate.core.sandboxcall import SandboxCall
 from evalgate.errors import UsageError
 from evalgate.gateway.format.cassette_format import CassetteFile, dump_cassette
 from evalgate.gateway.format.header import Header
@@ -42,7 +43,16 @@ def test_what_a_replay_needs_is_read():
     one = load_recorded(cassette(HEADER, {"agent": AGENT, "measured": {"a": 1}}), name="it")
     assert (one.task, one.n, one.recording, one.seconds) == ("double", 2, 3, 1.5)
     assert (one.status, one.exit_code, one.secret) == (StageStatus.EXITED, None, "")
-    assert one.measured == {"a": 1}
+    assert (one.measured, one.calls) == ({"a": 1}, ())
+
+
+def test_what_was_asked_of_the_sandbox_comes_back():
+    """What came of it does not: a tripwire looks at what an agent wanted."""
+    call = SandboxCall(kind="exec", command="ls", exit_code=0, bytes=7)
+    record = {"agent": {**AGENT, "calls": [call.asked]}, "measured": {}}
+    assert load_recorded(cassette(HEADER, record), name="it").calls == (
+        SandboxCall(kind="exec", command="ls"),
+    )
 
 
 @pytest.mark.parametrize(

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from evalgate.core.files import File, FileMode
 from evalgate.errors import UsageError
 from evalgate.sandboxes.archive import read_listing, restore, unpack
-from evalgate.sandboxes.harvest import TooLargeError
 from evalgate.sandboxes.packing import pack
+from evalgate.sandboxes.taking import TooLargeError
 
 Entry = tuple[str, bytes, str, bytes]
 

@@ -19,10 +19,10 @@ from evalgate.core.files import File
 from evalgate.errors import NotAvailableError, UsageError
 from evalgate.protocols import Places, Promises, Stage, StageResult, StageStatus
 from evalgate.sandboxes.client import Client
-from evalgate.sandboxes.harvest import MAX_FILES
 from evalgate.sandboxes.hosted import open_hosted
 from evalgate.sandboxes.process import ProcessProvider
 from evalgate.sandboxes.service import WORD, open_service
+from evalgate.sandboxes.taking import MAX_FILES
 
 PLACES = Places(**{place.name: f"/inside/{place.name}" for place in fields(Places)})
 
@@ -87,7 +87,7 @@ class Pretended:
 
 
 def run(provider: Pretended | ProcessProvider, code: str = "print('said')") -> StageResult:
-    with open_hosted(provider) as hosted:
+    with open_hosted(provider, {}) as hosted:
         stage = Stage(trees={"repo": {}}, argv=[sys.executable, "-c", code], timeout=20)
         return hosted.run(stage, threading.Event())
 

@@ -35,6 +35,19 @@ def test_an_image_is_made_when_its_inputs_have_changed(engine, caplog) -> None:
         engine._api.remove_image(made.name)
 
 
+def test_what_a_dockerignore_names_makes_no_other_image(engine) -> None:
+    """It is not sent: a Dockerfile that copies it fails."""
+    word = os.urandom(8).hex()
+    ignored = {".dockerignore": File(data=b"notes\n"), "notes": File(data=b"1")}
+    one = Built({**context(word), **ignored}, what="it").ready(engine)
+    other = Built({**context(word), **ignored, "notes": File(data=b"2")}, what="it").ready(engine)
+    assert one.digest == other.digest
+    engine._api.remove_image(one.name)
+    hidden = {**context(word), ".dockerignore": File(data=b"said\n")}
+    with pytest.raises(NotAvailableError, match="can not be built"):
+        Built(hidden, what="it").ready(engine)
+
+
 def test_a_copy_under_another_name_has_the_same_content(engine) -> None:
     """What a trial ran in is named by what is in it, not by its tag."""
     standard = standard_image().ready(engine)
@@ -62,6 +75,5 @@ def test_what_only_buildkit_knows_is_told(engine) -> None:
 def test_an_image_that_is_nowhere_is_named(engine) -> None:
     """Neither here nor in a registry."""
     provider = docker(None, containers_of(SandboxSpec(image="localhost:9/no-such:1"), {}))
-    reason = provider.unavailable()
-    assert reason is not None
-    assert "the image localhost:9/no-such:1 is not there and can not be fetched" in reason
+    with pytest.raises(NotAvailableError, match="no-such:1 is not there and can not be fetched"):
+        provider.prepare()

@@ -20,7 +20,7 @@ from evalgate.runner.grade import grade
 from evalgate.sandboxes.container import docker
 from evalgate.sandboxes.docker import Engine
 from evalgate.sandboxes.fitting import Fit, fit
-from evalgate.sandboxes.harvest import MAX_FILES
+from evalgate.sandboxes.taking import MAX_FILES
 
 MANY = f"mkdir node_modules && cd node_modules && seq {MAX_FILES + 10} | xargs touch"
 

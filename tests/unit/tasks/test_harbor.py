@@ -57,6 +57,16 @@ def refused(toml: str = TOML, **more: str | bytes | None) -> str:
     return caught.value.message
 
 
+def test_what_is_not_run_is_refused_by_name() -> None:
+    """Also where a folder of that kind lacks what others have."""
+    steps = {"instruction_dot_md": None, "steps__a__instruction_dot_md": "x"}
+    words = "tasks/greet/task.toml:1: steps: several steps are not run"
+    assert refused("[[steps]]\nname = 'a'\n", **steps) == words
+    compose = {"environment/docker-compose.yaml": "services: {}\n"}
+    words = "environment/docker-compose.yaml: several containers are not run"
+    assert refused(**compose).endswith(words)
+
+
 def test_checks_that_never_decide_are_no_tests() -> None:
     """Without tests, one check at least has to decide."""
     check = '[[metadata.evalgate.checks]]\ntype = "file_exists"\npath = "a.py"\n'
@@ -134,7 +144,19 @@ WRONG = {
     "nan": ("[verifier]\ntimeout_sec = nan\n", "tasks/greet/task.toml:2: verifier.timeout_sec: m"),
     "network": (
         "[environment]\nnetwork_mode = 'public'\n",
-        "tasks/greet/task.toml:2: environment.network_mode: must be one of no-network",
+        'tasks/greet/task.toml:2: environment.network_mode: must be "no-network"',
+    ),
+    "network of the agent": (
+        "[agent]\nnetwork_mode = 'public'\n",
+        'tasks/greet/task.toml:2: agent.network_mode: must be "no-network"',
+    ),
+    "network of the tests": (
+        "[verifier]\nallow_internet = true\n",
+        "tasks/greet/task.toml:2: verifier.allow_internet: must be false",
+    ),
+    "steps": (
+        "[[steps]]\nname = 'a'\n",
+        "tasks/greet/task.toml:1: steps: several steps are not run",
     ),
     "internet": (
         "[environment]\nallow_internet = true\n",

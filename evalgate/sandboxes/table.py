@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
 
 from evalgate.errors import NotAvailableError, UsageError
@@ -24,6 +25,8 @@ PROVIDERS: Mapping[str, Callable[[], SandboxProvider]] = {
 AUTO = ("docker", "podman", "bwrap")
 _LAST = "process"
 
+_log = logging.getLogger(__name__)
+
 
 def resolve(
     name: str,
@@ -32,15 +35,17 @@ def resolve(
     recorded: Sequence[str] = (),
     containers: Containers | None = None,
 ) -> SandboxProvider:
-    """Return the provider of that name, or with ``auto`` the strongest that can be used.
+    """Return the provider of that name, or with ``auto`` the strongest that can be used, prepared.
 
-    With ``auto`` those that recordings were made in are tried first: another may have other
-    programs. Containers are made of ``containers``. When trials must be ``isolated``, ``auto``
-    takes no plain process, and, where the project has an image of its own, engines alone.
+    With ``auto`` one whose image can not be made is passed over, and that is said. Those that
+    recordings were made in are tried first: another may have other programs. Containers are made
+    of ``containers``. When trials must be ``isolated``, ``auto`` takes no plain process, and,
+    where the project has an image of its own, engines alone.
 
     Raises:
         UsageError: there is no such provider.
-        NotAvailableError: the named one, or with ``auto`` every one, can not be used here.
+        NotAvailableError: the named one, or with ``auto`` every one, can not be used here, or
+            the image it needs can not be made.
     """
     if name == "auto":
         named = [one for one in recorded if one in PROVIDERS]
@@ -58,6 +63,7 @@ def resolve(
             hint='set sandbox.use = "auto" to take the strongest one that works here,'
             ' or "process" for none: no isolation',
         )
+    provider.prepare()
     return provider
 
 
@@ -76,7 +82,13 @@ def _strongest(
         provider = _made(name, containers)
         reason = provider.unavailable()
         if reason is None:
-            return provider
+            try:
+                provider.prepare()
+            except NotAvailableError as error:
+                reason = error.message if not error.hint else f"{error.message} ({error.hint})"
+                _log.warning("the sandbox %s is passed over: %s", name, error.message)
+            else:
+                return provider
         reasons.append(f"{name}: {reason}")
     raise NotAvailableError(
         f"nothing here isolates an agent ({'; '.join(reasons)})",

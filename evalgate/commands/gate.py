@@ -12,8 +12,9 @@ from pathlib import Path
 from evalgate.commands.ancestry import find_baseline, not_attributable
 from evalgate.commands.console import Console
 from evalgate.commands.estimate import estimate
-from evalgate.commands.evidence import HeadTrials, gather
+from evalgate.commands.evidence import HeadTrials, gather, gathering
 from evalgate.commands.fingerprint import changed_parts
+from evalgate.commands.live_gate import judge_live
 from evalgate.commands.project import Project, State, open_state, subject_of
 from evalgate.commands.story import tell
 from evalgate.commands.tampering import edited_baselines, gate_edits
@@ -24,7 +25,7 @@ from evalgate.core.policy import Policy
 from evalgate.core.sample import Sample
 from evalgate.core.scripted import WORDS, scripted_among
 from evalgate.core.task import suite_digest
-from evalgate.core.verdict import Verdict
+from evalgate.core.verdict import Verdict, prepare
 from evalgate.disk import write_whole
 from evalgate.errors import ExitCode, NoConfigurationError, UsageError
 from evalgate.repo.base import Pair, resolve_pair
@@ -45,6 +46,7 @@ class GateOptions:
     base: str | None = None
     head: str | None = None
     live: bool = False
+    strict: bool = False
     max_usd: float | None = None
     workers: int | None = None
     advisory: bool = False
@@ -71,6 +73,7 @@ def gate(project: Project, options: GateOptions, console: Console) -> tuple[Exit
         state = stack.enter_context(open_state(project, pair.head))
         base = _base_state(project, pair, stack)
         verdict, story = _judged(state, base, pair, options, console)
+        verdict = replace(verdict, strict=options.strict)
         page = render_verdict(verdict, story, template=_template(base))
     gated = Gated(verdict=verdict, page=page)
     _write(out, gated, project)
@@ -117,14 +120,13 @@ def _judged(
         sentence = f"The base's baseline is scripted ({', '.join(odd)}); its harness asks a model."
         story = replace(story, next_steps=_measure_base(pair.base or "HEAD"))
         return plain(Decision.NO_BASELINE, sentence), story
-    head = gather(
-        state,
-        base,
-        console,
-        live=options.live,
-        workers=options.workers,
-        max_usd=options.max_usd,
-    )
+    it = gathering(state, base, console, workers=options.workers, max_usd=options.max_usd)
+    if options.live:
+        live = judge_live(it, found.sample, policy)
+        verdict, head, told = live.verdict, live.head, live.told
+    else:
+        head, told = gather(it), ()
+        verdict = judge(found.sample, head.sample, policy, doubts=head.doubts)
     if head.stale:
         trials = len(base.tasks) * base.config.trials
         reasons = (*head.stale[1:], estimate(base, state.harness, base.tasks, trials))
@@ -132,13 +134,14 @@ def _judged(
         return plain(Decision.STALE, head.stale[0], reasons=reasons), story
     voiding = head.hits if base.config.tripwires.voids else ()
     doubts = (*head.doubts, *_scripted_doubts(state, head), *voiding)
-    verdict = judge(found.sample, head.sample, policy, doubts=doubts)
+    if doubts:
+        verdict = prepare(found.sample, head.sample, policy, doubts=doubts)
     if found.changes:
         verdict = not_attributable(verdict, found)
     verdict = replace(verdict, context={**_context(state, base), "sandbox": head.sandbox})
     notes = (*story.notes, *_scripted_notes(found.sample, head.sample))
     notes += () if voiding else head.hits[:_HITS]
-    story = replace(story, notes=notes, decided=_decided(head))
+    story = replace(story, notes=notes, decided=(*_decided(head), *told))
     return verdict, tell(story, verdict, base, head)
 
 

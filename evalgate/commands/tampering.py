@@ -12,6 +12,8 @@ def gate_edits(base: State, head: State) -> tuple[str, ...]:
         found.append(
             f"this change edits the policy; judged by the base's: {base.config.policy.sentence}"
         )
+    if base.config.tripwires != head.config.tripwires:
+        found.append("this change edits the tripwires; the base's are looked for")
     old = {task.id: task.digest for task in base.tasks}
     new = {task.id: task.digest for task in head.tasks}
     edited = sorted(name for name in old.keys() & new.keys() if old[name] != new[name])

@@ -39,10 +39,13 @@ class Verdict:
     p_better: float | None = None
     reasons: tuple[str, ...] = ()
     context: Mapping[str, Json] = field(default_factory=dict)
+    strict: bool = False
 
     @property
     def exit_code(self) -> ExitCode:
-        """The exit code of the decision."""
+        """The exit code of the decision; ``strict`` takes undecided for not measured."""
+        if self.strict and self.decision is Decision.UNDECIDED:
+            return ExitCode.NOT_MEASURED
         return EXIT_CODES[self.decision]
 
     def of(self, *kinds: Change) -> tuple[TaskChange, ...]:

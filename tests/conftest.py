@@ -31,11 +31,12 @@ def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
         "GIT_CONFIG_NOSYSTEM": "1",
         # Containers are for the tests that are about them: they say where the engine is.
         "DOCKER_HOST": "unix:///nowhere/docker.sock",
+        "CONTAINER_HOST": "unix:///nowhere/podman.sock",
     }
     return {**kept, **identity, **(extra or {})}
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def git_environment() -> dict[str, str]:
     """An environment in which git reads no user's configuration and commits as T."""
     return clean_environment()
@@ -57,7 +58,7 @@ Evalgate = Callable[..., subprocess.CompletedProcess[str]]
 Start = Callable[..., "subprocess.Popen[str]"]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def evalgate() -> Evalgate:
     """Run the installed command and return what it printed."""
 

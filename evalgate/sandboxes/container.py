@@ -254,7 +254,7 @@ def docker(temp: Path | None = None, containers: Containers | None = None) -> Co
 
 
 def podman(temp: Path | None = None, containers: Containers | None = None) -> ContainerProvider:
-    """Return the provider of podman's service: that of this user, or the system's."""
+    """Return the provider of podman's service: the named one, this user's, or the system's."""
     return ContainerProvider("podman", _podman_engine(), containers or Containers(), temp)
 
 
@@ -264,6 +264,9 @@ def engines() -> tuple[Engine, ...]:
 
 
 def _podman_engine() -> Engine:
+    named = os.environ.get("CONTAINER_HOST", "")  # podman's own word for DOCKER_HOST
+    if named:
+        return Engine(named)
     folder = Path(os.environ.get("XDG_RUNTIME_DIR") or f"/run/user/{os.getuid()}", "podman")
     own = folder / "podman.sock"
     return Engine(f"unix://{own if own.exists() else '/run/podman/podman.sock'}")

@@ -8,25 +8,15 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
 
 from evalgate.core.files import File, Tree
 from evalgate.protocols import SandboxProvider, Stage, StageResult, StageStatus
-from evalgate.sandboxes.bwrap import BwrapProvider
-from evalgate.sandboxes.container import docker, podman
 from evalgate.sandboxes.hosted import open_hosted
-from evalgate.sandboxes.process import ProcessProvider
-from tests.providers import not_usable
-
-FACTORIES: Mapping[str, Callable[[Path], SandboxProvider]] = {
-    "process": ProcessProvider,
-    "bwrap": BwrapProvider,
-    "docker": docker,
-    "podman": podman,
-}
+from evalgate.sandboxes.table import PROVIDERS
 
 #: How an agent begins: ``ask`` makes one request on a connection of its own.
 ASK = """
@@ -44,17 +34,6 @@ def sh(command, **more):
     answer["output"] = base64.b64decode(answer.get("output", ""))
     return answer
 """
-
-
-@pytest.fixture(params=sorted(FACTORIES))
-def provider(request: pytest.FixtureRequest, tmp_path: Path) -> SandboxProvider:
-    """Return each provider in turn."""
-    made = FACTORIES[request.param](tmp_path)
-    reason = not_usable(made)
-    if reason is not None:
-        assert request.param == "podman" or "EVALGATE_ENGINE" not in os.environ, reason
-        pytest.skip(f"{request.param}: {reason}")
-    return made
 
 
 #: Tells what one worker's tests start from what others do.
@@ -400,10 +379,13 @@ assert sh("echo still")["output"] == b"still\\n"
     )
 
 
+@pytest.mark.parametrize(
+    "provider",
+    [name for name in sorted(PROVIDERS) if PROVIDERS[name]().promises.limits_memory],
+    indirect=True,
+)
 def test_as_many_processes_as_there_may_be_do_not_end_the_tools(provider) -> None:
     """Calls say that they can not be made, and are made again once there is room."""
-    if not provider.promises.limits_memory:
-        pytest.skip(f"{provider.name} does not limit processes")
     fine(
         run(
             provider,

@@ -13,7 +13,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -24,47 +24,38 @@ from evalgate.core.files import File, FileMode, Tree
 from evalgate.errors import NotAvailableError, UsageError
 from evalgate.protocols import Places, SandboxProvider, Stage, StageResult, StageStatus
 from evalgate.sandboxes.bwrap import BwrapProvider
-from evalgate.sandboxes.container import docker, podman
+from evalgate.sandboxes.container import podman
 from evalgate.sandboxes.environment import SYSTEM_DIRECTORIES
 from evalgate.sandboxes.leftovers import remove_leftovers
-from evalgate.sandboxes.process import ProcessProvider
 from evalgate.sandboxes.table import AUTO, PROVIDERS, resolve
 from tests.providers import not_usable
 
 KEPT = 512 * 1024
-FACTORIES: Mapping[str, Callable[[Path], SandboxProvider]] = {
-    "process": ProcessProvider,
-    "bwrap": BwrapProvider,
-    "docker": docker,
-    "podman": podman,
-}
 
-#: What a provider does not keep to; the tests of these behaviours are skipped for it.
+#: What a provider does not keep to; these behaviours are not asked of it.
 GAPS: Mapping[str, frozenset[str]] = {
     "process": frozenset(
-        {"hides host files", "own network", "own processes", "fixed paths", "limits memory"}
+        {
+            "hides host files",
+            "own network",
+            "own processes",
+            "fixed paths",
+            "limits memory",
+            "tells of memory",
+            # Modes do not hold root back.
+            *(["places for reading"] if os.geteuid() == 0 else []),
+        }
     ),
-    "bwrap": frozenset({"limits memory"}),
+    "bwrap": frozenset({"limits memory", "tells of memory"}),
     "docker": frozenset(),
-    "podman": frozenset(),
+    "podman": frozenset({"tells of memory"}),
 }
 
 
-@pytest.fixture(params=sorted(FACTORIES))
-def provider(request: pytest.FixtureRequest, tmp_path: Path) -> SandboxProvider:
-    """Return each provider in turn, its rooms below a directory of the test's own."""
-    made = FACTORIES[request.param](tmp_path)
-    reason = not_usable(made)
-    if reason is not None:
-        assert request.param == "podman" or "EVALGATE_ENGINE" not in os.environ, reason
-        pytest.skip(f"{request.param}: {reason}")
-    return made
-
-
-def needs(provider: SandboxProvider, promise: str) -> None:
-    """Skip a behaviour that is a known gap of the provider."""
-    if promise in GAPS[provider.name]:
-        pytest.skip(f"known gap of {provider.name}: {promise}")
+def needs(promise: str) -> pytest.MarkDecorator:
+    """Ask a behaviour only of the providers of which it is no known gap."""
+    names = [name for name in sorted(GAPS) if promise not in GAPS[name]]
+    return pytest.mark.parametrize("provider", names, indirect=True)
 
 
 def run(
@@ -275,12 +266,12 @@ def test_the_environment_is_exact(
     }
 
 
+@needs("own processes")
 def test_no_process_inside_shows_a_host_variable(
     provider: SandboxProvider,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Not even the first process, which belongs to the sandbox, was given the host's keys."""
-    needs(provider, "own processes")
     monkeypatch.setenv("SOME_API_KEY", "sk-planted")
     result = run(provider, shell("cat /proc/[0-9]*/environ /proc/[0-9]*/cmdline | tr '\\0' '\\n'"))
     assert b"EVALGATE_STAGE" in result.log
@@ -419,9 +410,9 @@ def test_a_stop_ends_it_soon(provider: SandboxProvider, tmp_path: Path) -> None:
     assert result.trees == {}
 
 
+@needs("own processes")
 def test_only_its_own_processes_are_seen(provider: SandboxProvider) -> None:
     """The process table inside begins with the sandbox, and no signal leaves it."""
-    needs(provider, "own processes")
     code = (
         "import os, signal\n"
         "print(sorted(int(n) for n in os.listdir('/proc') if n.isdigit()))\n"
@@ -433,29 +424,27 @@ def test_only_its_own_processes_are_seen(provider: SandboxProvider) -> None:
     assert reached == "none"
 
 
+@needs("tells of memory")
 def test_memory_that_is_used_up_is_told(provider: SandboxProvider) -> None:
     """Neither an exit code nor our failure: what was measured used too much."""
-    needs(provider, "limits memory")
-    if provider.name == "podman":
-        pytest.skip("podman's interface does not tell it")
     code = "open('left', 'w').close(); held = [bytearray(b'x' * (100 << 20)) for _ in range(30)]"
     result = run(provider, python(code), timeout=60)
     assert (result.status, result.exit_code) == (StageStatus.MEMORY, None)
     assert "left" in result.trees["repo"]
 
 
+@needs("own processes")
 def test_killing_everything_ends_nothing_of_ours(provider: SandboxProvider) -> None:
     """A program may kill all that it can reach; what it left comes back all the same."""
-    needs(provider, "own processes")
     result = run(provider, shell("touch left; kill -9 -1; sleep 5"), timeout=20)
     assert result.status in {StageStatus.EXITED, StageStatus.ENGINE}
     if provider.name != "bwrap":  # there its first process is ended as well
         assert (result.exit_code, set(result.trees["repo"])) == (128 + 9, {"left"})
 
 
+@needs("limits memory")
 def test_a_program_that_never_stops_forking_is_ended(provider: SandboxProvider) -> None:
     """Its time is up, and that is all: where no process can be made any more, none is needed."""
-    needs(provider, "limits memory")
     code = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass"
     result = run(provider, python(code), timeout=2)
     assert (result.status, result.exit_code) == (StageStatus.TIMEOUT, None)
@@ -579,11 +568,10 @@ def test_unreadable_files_are_read(provider: SandboxProvider) -> None:
     assert run(provider, shell(script)).trees["repo"] == {"d/f": text("x\n")}
 
 
+@needs("places for reading")
 @pytest.mark.parametrize("place", ["harness", "inbox", "tests"])
 def test_places_for_reading_are_not_written(provider: SandboxProvider, place: str) -> None:
     """The harness, the inbox and the tests stay as they were laid, or a write fails."""
-    if provider.name == "process" and os.geteuid() == 0:
-        pytest.skip("modes do not hold root back")
     laid = {"f": text("laid"), "bin/x": text("#!", FileMode.EXECUTABLE)}
     with provider.open_sandbox() as sandbox:
         where = getattr(sandbox.places, place)
@@ -621,12 +609,11 @@ def test_nothing_is_left_on_disk(provider: SandboxProvider, tmp_path: Path) -> N
 def test_a_killed_evalgate_is_cleaned_up_after(provider: SandboxProvider, tmp_path: Path) -> None:
     """The next start removes the rooms of a dead owner, ends what works in them, and no other."""
     mark = f"mark-{tmp_path.name}-{os.getpid()}"
-    factory = FACTORIES[provider.name]
     code = (
         "import sys, threading; from pathlib import Path\n"
-        f"from {factory.__module__} import {factory.__name__} as Provider\n"
         "from evalgate.protocols import Stage\n"
-        "with Provider(Path(sys.argv[1])).open_sandbox() as sandbox:\n"
+        "from evalgate.sandboxes.table import PROVIDERS\n"
+        f"with PROVIDERS[{provider.name!r}](Path(sys.argv[1])).open_sandbox() as sandbox:\n"
         "    sandbox.run(Stage(trees={}, argv=['sh', '-c', sys.argv[2]], timeout=60), "
         "threading.Event())\n"
     )
@@ -687,9 +674,9 @@ def test_two_at_once_do_not_meet(provider: SandboxProvider) -> None:
     }
 
 
+@needs("fixed paths")
 def test_paths_are_the_same_every_time(provider: SandboxProvider) -> None:
     """No path inside tells one sandbox from another."""
-    needs(provider, "fixed paths")
     with provider.open_sandbox() as one, provider.open_sandbox() as two:
         assert one.places == two.places
         assert one.places.repo == "/evalgate/repo"
@@ -780,9 +767,9 @@ except OSError as error: print("no:", error)
 """
 
 
+@needs("own network")
 def test_there_is_no_network(provider: SandboxProvider) -> None:
     """Only the loopback is there, and anything else fails at once."""
-    needs(provider, "own network")
     began = time.monotonic()
     result = run(provider, [*python(CONNECT), "1.1.1.1", "80"])
     assert result.log.startswith(b"no: [Errno 101]")
@@ -802,9 +789,9 @@ def test_the_own_loopback_is_up(provider: SandboxProvider) -> None:
     assert run(provider, python(code)).log == b"up\n"
 
 
+@needs("own network")
 def test_the_hosts_loopback_is_out_of_reach(provider: SandboxProvider) -> None:
     """A service of the host is reached only by a stage that has the host's network."""
-    needs(provider, "own network")
     with listener() as port:
         argv = [*python(CONNECT), "127.0.0.1", str(port)]
         assert run(provider, argv).log.startswith(b"no: ")
@@ -817,9 +804,9 @@ def test_the_hosts_loopback_is_reached_when_given(provider: SandboxProvider) -> 
         assert run(provider, argv, reach=port).log == b"from the host\n"
 
 
+@needs("hides host files")
 def test_host_files_are_hidden(provider: SandboxProvider, tmp_path: Path) -> None:
     """No home directory, no engine's socket, no temporary file, no other user's name."""
-    needs(provider, "hides host files")
     secret = tmp_path / "secret"
     secret.write_text("secret")
     home = Path("~").expanduser()
@@ -839,9 +826,9 @@ def test_host_files_are_hidden(provider: SandboxProvider, tmp_path: Path) -> Non
     assert run(provider, ["hostname"]).log in {b"evalgate\n", b""}
 
 
+@needs("hides host files")
 def test_evalgate_itself_is_hidden(provider: SandboxProvider) -> None:
     """Its demo tasks come with tests and solutions, so not one file of it can be seen."""
-    needs(provider, "hides host files")
     code = (
         "import importlib.util\n"
         "s = importlib.util.find_spec('evalgate.errors') if importlib.util.find_spec('evalgate')"
@@ -854,9 +841,9 @@ def test_evalgate_itself_is_hidden(provider: SandboxProvider) -> None:
     assert found.log == b""
 
 
+@needs("hides host files")
 def test_the_host_can_not_be_written(provider: SandboxProvider) -> None:
     """Neither the system nor, run by root, the kernel's settings."""
-    needs(provider, "hides host files")
     targets = ["/usr/x", "/x", "/etc/x", f"{sys.prefix}/bin/x", "/proc/sys/kernel/core_pattern"]
     code = (
         "import os, sys\n"
@@ -912,7 +899,7 @@ def test_an_installed_evalgate_is_hidden(tmp_path: Path) -> None:
 
 def test_every_provider_of_the_table_is_tested() -> None:
     """The table and this list name the same providers."""
-    assert set(PROVIDERS) == set(FACTORIES) == set(GAPS)
+    assert set(PROVIDERS) == set(GAPS)
     assert all(PROVIDERS[name]().name == name for name in PROVIDERS)
 
 
@@ -941,12 +928,17 @@ def test_live_trials_take_no_plain_process(monkeypatch: pytest.MonkeyPatch, tmp_
     """Where nothing isolates, the ways out are named."""
     monkeypatch.setenv("PATH", "/nowhere")
     monkeypatch.setenv("DOCKER_HOST", f"unix://{tmp_path}/none")
-    if PROVIDERS["podman"]().unavailable() is None:
-        pytest.skip("podman isolates here")
+    monkeypatch.setenv("CONTAINER_HOST", f"unix://{tmp_path}/none")
     assert resolve("auto").name == "process"
     with pytest.raises(NotAvailableError, match="nothing here isolates") as caught:
         resolve("auto", isolated=True)
     assert "evalgate replay" in caught.value.hint
+
+
+def test_podmans_own_variable_says_where_it_listens(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As with its own program, another service than the usual one can be named."""
+    monkeypatch.setenv("CONTAINER_HOST", "unix:///nowhere/podman.sock")
+    assert podman().unavailable() == "no engine listens at unix:///nowhere/podman.sock"
 
 
 def test_a_named_provider_must_work(monkeypatch: pytest.MonkeyPatch) -> None:

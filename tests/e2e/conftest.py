@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import shutil
 import subprocess
 import threading
 from collections.abc import Callable, Iterator, Sequence
@@ -79,8 +81,8 @@ def right_unless_told(request: dict[str, Any]) -> tuple[int, str]:
     return 200, fenced(f"def {name}(n):\n    return n * {factor}\n")
 
 
-@pytest.fixture
-def scripted() -> Iterator[Scripted]:
+@contextlib.contextmanager
+def serve() -> Iterator[Scripted]:
     """Serve a scripted model on loopback."""
     state = Scripted(url="", answer=right_unless_told)
     lock = threading.Lock()
@@ -118,6 +120,13 @@ def scripted() -> Iterator[Scripted]:
     server.shutdown()
     server.server_close()
     thread.join()
+
+
+@pytest.fixture
+def scripted() -> Iterator[Scripted]:
+    """A scripted model that answers what the test says."""
+    with serve() as state:
+        yield state
 
 
 @dataclass
@@ -172,16 +181,15 @@ def write_task(repo: Repo, name: str, factor: int, checks: Sequence[str] = ()) -
     )
 
 
-@pytest.fixture
-def repo(tmp_path: Path, git_environment: dict[str, str]) -> Repo:
-    """A repository with an agent, two tasks and a configuration, in an oddly named folder."""
-    made = Repo(path=tmp_path / "a project é", environment=git_environment)
+def make_repo(parent: Path, environment: dict[str, str]) -> Repo:
+    """Make a repository with an agent, two tasks and a configuration, in an oddly named folder."""
+    made = Repo(path=parent / "a project é", environment=environment)
     made.path.mkdir()
     made.git("init", "-q", "-b", "main")
     for name in ("agent.py", "tools.json", "prompts/rewrite.md", "prompts/shell.md"):
         made.write(f"agent/{name}", (HARNESS / name).read_text())
     # The mark tells this test's agent processes from those of others.
-    made.write("evalgate.toml", CONFIG.replace("[suite]", f'env.TEST_MARK = "{tmp_path}"\n[suite]'))
+    made.write("evalgate.toml", CONFIG.replace("[suite]", f'env.TEST_MARK = "{parent}"\n[suite]'))
     made.write("README.md", "A project.\n")
     write_task(made, "double", 2)
     write_task(made, "triple", 3)
@@ -190,15 +198,36 @@ def repo(tmp_path: Path, git_environment: dict[str, str]) -> Repo:
 
 
 @pytest.fixture
-def recorded(repo: Repo, scripted: Scripted, evalgate: Evalgate) -> Repo:
-    """The same repository with recordings and a baseline of its harness committed."""
-    env = {"SCRIPTED_URL": scripted.url}
-    done = evalgate("run", "--record", cwd=repo.path, env=env)
+def repo(tmp_path: Path, git_environment: dict[str, str]) -> Repo:
+    """A repository with an agent, two tasks and a configuration."""
+    return make_repo(tmp_path, git_environment)
+
+
+@pytest.fixture(scope="session")
+def recording(
+    tmp_path_factory: pytest.TempPathFactory, git_environment: dict[str, str], evalgate: Evalgate
+) -> tuple[Repo, Scripted]:
+    """The same repository with recordings and a baseline of its harness, and what was asked."""
+    made = make_repo(tmp_path_factory.mktemp("recording"), git_environment)
+    with serve() as model:
+        done = evalgate("run", "--record", cwd=made.path, env={"SCRIPTED_URL": model.url})
     assert done.returncode == 0, done.stderr
-    done = evalgate("baseline", "accept", cwd=repo.path)
+    done = evalgate("baseline", "accept", cwd=made.path)
     assert done.returncode == 0, done.stderr
-    repo.commit("Recordings and baseline")
-    return repo
+    made.commit("Recordings and baseline")
+    return made, model
+
+
+@pytest.fixture
+def recorded(recording: tuple[Repo, Scripted], scripted: Scripted, tmp_path: Path) -> Repo:
+    """A copy of that repository for one test; the scripted model remembers what was asked."""
+    original, model = recording
+    copy = Repo(path=tmp_path / original.path.name, environment=dict(original.environment))
+    shutil.copytree(original.path, copy.path, symlinks=True)
+    copy.git("update-index", "-q", "--refresh")
+    scripted.requests.extend(model.requests)
+    scripted.headers.extend(model.headers)
+    return copy
 
 
 @pytest.fixture

@@ -71,7 +71,7 @@ def verdict_of(sample: Make, decision: Decision) -> Verdict:
     """Return a verdict of each kind."""
     good = sample(greet="p" * 10, add="ppppf")
     heads = {
-        Decision.PASS: sample(greet="p" * 10, add="pppff"),
+        Decision.UNDECIDED: sample(greet="p" * 10, add="pppff"),
         Decision.IMPROVED: sample(greet="p" * 10, add="ppppp"),
         Decision.REGRESSION: sample(greet="f" * 10, add="ppppp"),
         Decision.NO_BASELINE: sample(models=("m-2",), greet="p" * 10),
@@ -79,7 +79,10 @@ def verdict_of(sample: Make, decision: Decision) -> Verdict:
         Decision.NOTHING_RAN: sample(),
         Decision.VOID: good,
     }
-    base = sample(greet="f" * 10, add="ffffp") if decision is Decision.IMPROVED else good
+    sure = sample(**{f"t{n}": "p" * 20 for n in range(8)})
+    heads[Decision.PASS] = sure
+    bases = {Decision.IMPROVED: sample(greet="f" * 10, add="ffffp"), Decision.PASS: sure}
+    base = bases.get(decision, good)
     doubts = ["a committed baseline was edited"] if decision is Decision.VOID else []
     if decision in heads:
         verdict = judge(base, heads[decision], POLICY, doubts=doubts)
@@ -185,7 +188,7 @@ def test_the_rate_counts_the_tasks_of_the_sentence(sample: Make) -> None:
 
 def test_an_interval_reads_as_it_is_written(sample: Make) -> None:
     """The sentence has nothing in it that must be escaped."""
-    page = render_verdict(verdict_of(sample, Decision.PASS), STORY)
+    page = render_verdict(verdict_of(sample, Decision.UNDECIDED), STORY)
     (alert,) = (line for line in page.splitlines() if line.startswith("> **"))
     assert "interval" in alert
     assert "\\" not in alert
@@ -193,9 +196,9 @@ def test_an_interval_reads_as_it_is_written(sample: Make) -> None:
 
 def test_a_project_may_have_its_own_page(sample: Make) -> None:
     """A template sees verdict and story, and the same filters."""
-    verdict = verdict_of(sample, Decision.PASS)
+    verdict = verdict_of(sample, Decision.UNDECIDED)
     own = "{{ verdict.decision }} {{ story.head | md }} {{ '<' | html }}\n"
-    assert render_verdict(verdict, STORY, template=own) == "pass the work tree &lt;\n"
+    assert render_verdict(verdict, STORY, template=own) == "undecided the work tree &lt;\n"
 
 
 @pytest.mark.parametrize(
@@ -219,6 +222,6 @@ def test_a_project_may_have_its_own_page(sample: Make) -> None:
 def test_a_wrong_template_is_named_with_its_line(sample: Make, template: str, words: str) -> None:
     """A project's own page is a file a person can mend."""
     with pytest.raises(UsageError) as caught:
-        render_verdict(verdict_of(sample, Decision.PASS), STORY, template=template)
+        render_verdict(verdict_of(sample, Decision.UNDECIDED), STORY, template=template)
     assert caught.value.message.startswith(words)
     assert caught.value.hint == "mend the template, or leave it out"

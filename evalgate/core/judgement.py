@@ -14,6 +14,7 @@ from evalgate.core.rates import points, rate
 from evalgate.core.rounds import Outcome
 from evalgate.core.rule import rule
 from evalgate.core.sample import Sample
+from evalgate.core.signal_change import over_budget
 from evalgate.core.statistics import about_more_runs, drop_not_excluded, pass_rate_difference
 from evalgate.core.verdict import Verdict, counts_of, marked, prepare
 
@@ -41,7 +42,7 @@ def judge_course(prepared: Verdict, found: Course, *, planned: int) -> Verdict:
     """
     broken = found.confirmed.tasks if found.worse and found.confirmed else ()
     judged = marked(prepared, found.counts, broken=broken)
-    floors = () if judged.head is None else below_floor(judged.head, judged.policy)
+    floors = _floors(judged)
     if found.worse:
         return _confirmed(judged, found, floors)
     if floors:
@@ -91,6 +92,12 @@ def _confirmed(judged: Verdict, found: Course, floors: tuple[str, ...]) -> Verdi
     )
 
 
+def _floors(judged: Verdict) -> tuple[str, ...]:
+    """Return what the head does not keep of what is asked of it, whatever its pass rate."""
+    below = () if judged.head is None else below_floor(judged.head, judged.policy)
+    return (*below, *over_budget(judged.signals, judged.policy.budgets))
+
+
 def _afresh(found: Course) -> tuple[str, ...]:
     if not found.fresh or found.confirmed is None or found.confirmed.difference is None:
         return ()
@@ -104,7 +111,7 @@ def _decide(blank: Verdict, counts: Sequence[TaskCounts], policy: Policy) -> Ver
     ruling = rule(counts, policy)
     judged = marked(blank, counts, broken=ruling.broken)
     said = said_of(judged, counts)
-    floors = () if judged.head is None else below_floor(judged.head, policy)
+    floors = _floors(judged)
     if ruling.worse:
         sentence = f"Merging this {does(judged)}: {said}{named(ruling.broken)}."
         return replace(judged, decision=Decision.REGRESSION, sentence=sentence, reasons=floors)

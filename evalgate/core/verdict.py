@@ -13,6 +13,7 @@ from evalgate.core.json import Json
 from evalgate.core.multiplicity import task_p_values
 from evalgate.core.policy import Policy
 from evalgate.core.sample import Sample
+from evalgate.core.signal_change import SignalChange, signal_changes
 from evalgate.core.statistics import (
     Difference,
     pass_rate_difference,
@@ -37,6 +38,7 @@ class Verdict:
     difference: Difference | None = None
     p_worse: float | None = None
     p_better: float | None = None
+    signals: tuple[SignalChange, ...] = ()
     reasons: tuple[str, ...] = ()
     context: Mapping[str, Json] = field(default_factory=dict)
     strict: bool = False
@@ -68,6 +70,7 @@ class Verdict:
             "p_worse": self.p_worse,
             "p_better": self.p_better,
             "tasks": [to_json(change) for change in self.changes],
+            "signals": {change.name: change.to_json() for change in self.signals},
             "policy": self.policy.sentence,
             **self.context,
         }
@@ -124,8 +127,13 @@ def marked(blank: Verdict, counts: Sequence[TaskCounts], *, broken: Collection[s
         for change in blank.changes
     )
     order = list(Change)
+    signals: tuple[SignalChange, ...] = ()
+    if blank.base is not None and blank.head is not None:
+        names, asked = [count.task for count in counts], [*blank.policy.budgets]
+        signals = signal_changes(blank.base, blank.head, names, asked=asked)
     return replace(
         blank,
+        signals=signals,
         changes=tuple(sorted(changes, key=lambda c: (order.index(c.change), c.p or 0.0, c.task))),
         difference=pass_rate_difference(counts),
         p_worse=suite_p_value(counts, tail="lower"),

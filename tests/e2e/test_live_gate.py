@@ -161,3 +161,19 @@ def test_trials_under_other_tripwires_are_not_taken(recorded, scripted, evalgate
     done = evalgate("gate", cwd=recorded.path)
     assert done.returncode == 7, done.stdout
     assert "this change edits the tripwires; the base's are looked for" in done.stdout
+
+
+def test_all_rounds_are_accepted_together(recorded, scripted, live, evalgate):
+    """They are one sample; a confirmation, which is of two harnesses, is none."""
+    edit(recorded, "Be WRONG.\n")
+    assert live("-j", "1").returncode == 1
+    confirming = evalgate("baseline", "accept", "latest", cwd=recorded.path)
+    assert confirming.returncode == 2
+    assert "its trials are of two harnesses" in confirming.stderr
+    env = {"SCRIPTED_URL": scripted.url}
+    assert evalgate("run", "--fresh", cwd=recorded.path, env=env).returncode == 0
+    done = evalgate("baseline", "accept", cwd=recorded.path)
+    assert done.returncode == 0, done.stderr
+    assert "the 2 live runs of this harness made here" in done.stderr
+    listed = evalgate("baseline", "list", cwd=recorded.path).stdout
+    assert "0/12 passed" in listed

@@ -167,13 +167,29 @@ def test_a_hostile_text_is_inert_everywhere(sample: Make, text: str) -> None:
 
 
 def test_an_unknown_number_is_unknown(sample: Make) -> None:
-    """One trial without a price, and the mean is not known; it is never zero."""
+    """One trial without a price, and the cost is not known; it is never zero."""
     known = sample(a="pp")
     unknown = sample(Signals(seconds=2.0, output_tokens=None, cost_usd=None), a="pp")
     page = render_verdict(judge(known, unknown, POLICY), STORY)
-    assert "| tokens per trial | 100 | unknown |" in page
-    assert "| seconds per trial | 2.0 | 2.0 |" in page
-    assert "| cost per trial | $0.0100 | unknown |" in page
+    assert "| output tokens a trial | 100 | unknown |" in page
+    assert "| seconds a trial | 2.0 | 2.0 |" in page
+    assert "| cost a trial | $0.0100 | unknown |" in page
+
+
+def test_a_signal_that_moved_is_warned_of(sample: Make) -> None:
+    """The checks are green, and every trial costs a third more."""
+    names = [f"t{n}" for n in range(6)]
+    base = sample(**dict.fromkeys(names, "ppppp"))
+    dearer = Signals(seconds=2.0, output_tokens=100, cost_usd=0.0133)
+    head = sample(dearer, **dict.fromkeys(names, "ppppp"))
+    verdict = judge(base, head, POLICY)
+    page = render_verdict(verdict, STORY)
+    assert "| ⚠ cost a trial | $0.0100 | $0.0133 |" in page
+    assert "- ⚠ cost: $0.0100 → $0.0133 a trial (+33 %, 90 % interval +33 % to +33 %)" in page
+    assert verdict.decision is Decision.PASS
+    limited = judge(base, head, Policy(budgets={"cost_usd": 1.25}))
+    assert limited.decision is Decision.REGRESSION
+    assert "more than +25 % is not allowed" in limited.sentence
 
 
 def test_the_rate_counts_the_tasks_of_the_sentence(sample: Make) -> None:

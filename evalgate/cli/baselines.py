@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import Any
+
 import click
 
-from evalgate.cli.root import Globals, cli, console_of, out, pass_globals, project_of
+from evalgate.cli.root import Globals, Number, cli, console_of, out, pass_globals, project_of
 
 
 @cli.group()
@@ -21,6 +24,22 @@ def accept(options: Globals, run: str, reason: str) -> int:
     from evalgate.commands.baseline import accept as accept_run
 
     path = accept_run(project_of(options), run, console_of(options), reason=reason)
+    return out(options, path, {"path": path})
+
+
+@cli.command()
+@click.option("--task", default="", help="The task that may fall; without it the suite.")
+@click.option("--max-drop", type=Number(0.1, 100), required=True, metavar="POINTS")
+@click.option("--until", type=click.DateTime(["%Y-%m-%d"]), required=True, help="The last day.")
+@click.option("--reason", required=True, help="One line for whoever reads the verdict.")
+@click.option("--base", help="Worse than where the head left this revision.")
+@click.option("--head", help="A revision, INDEX or WORKTREE.")
+@pass_globals
+def waive(options: Globals, /, max_drop: float, until: datetime, **asked: Any) -> int:
+    """Accept a known regression for a while; the file counts once the base has it."""
+    from evalgate.commands.waive import waive as write
+
+    path = write(project_of(options), max_drop=max_drop / 100, until=until.date(), **asked)
     return out(options, path, {"path": path})
 
 

@@ -18,6 +18,7 @@ from evalgate.commands.live_gate import judge_live
 from evalgate.commands.project import Project, State, open_state, subject_of
 from evalgate.commands.story import tell
 from evalgate.commands.tampering import edited_baselines, gate_edits
+from evalgate.commands.waive import after_waivers
 from evalgate.core.decision import Decision
 from evalgate.core.json import Json
 from evalgate.core.judgement import judge
@@ -138,8 +139,9 @@ def _judged(
         verdict = prepare(found.sample, head.sample, policy, doubts=doubts)
     if found.changes:
         verdict = not_attributable(verdict, found)
+    verdict, waivers = after_waivers(verdict, base, state)
     verdict = replace(verdict, context={**_context(state, base), "sandbox": head.sandbox})
-    notes = (*story.notes, *_scripted_notes(found.sample, head.sample))
+    notes = (*story.notes, *waivers, *_scripted_notes(found.sample, head.sample))
     notes += () if voiding else head.hits[:_HITS]
     story = replace(story, notes=notes, decided=(*_decided(head), *told))
     return verdict, tell(story, verdict, base, head)

@@ -14,6 +14,7 @@ class Decision(StrEnum):
     NOTHING_TO_JUDGE = "nothing to judge"
     PASS = "pass"  # noqa: S105 - a decision, not a password
     IMPROVED = "improved"
+    WAIVED = "waived"
     NOT_CONFIRMED = "suspect, not confirmed"
     UNDECIDED = "undecided"
     REGRESSION = "regression"
@@ -32,6 +33,7 @@ EXIT_CODES: Mapping[Decision, ExitCode] = {
     Decision.NOTHING_TO_JUDGE: ExitCode.OK,
     Decision.PASS: ExitCode.OK,
     Decision.IMPROVED: ExitCode.OK,
+    Decision.WAIVED: ExitCode.OK,
     Decision.NOT_CONFIRMED: ExitCode.OK,
     Decision.UNDECIDED: ExitCode.OK,
     Decision.REGRESSION: ExitCode.REGRESSION,

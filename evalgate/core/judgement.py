@@ -16,7 +16,7 @@ from evalgate.core.rule import rule
 from evalgate.core.sample import Sample
 from evalgate.core.signal_change import over_budget
 from evalgate.core.statistics import about_more_runs, drop_not_excluded, pass_rate_difference
-from evalgate.core.verdict import Verdict, counts_of, marked, prepare
+from evalgate.core.verdict import FLOOR, SUITE, Verdict, counts_of, marked, prepare
 
 
 def judge(base: Sample, head: Sample, policy: Policy, *, doubts: Sequence[str] = ()) -> Verdict:
@@ -46,8 +46,7 @@ def judge_course(prepared: Verdict, found: Course, *, planned: int) -> Verdict:
     if found.worse:
         return _confirmed(judged, found, floors)
     if floors:
-        sentence = f"The head does not reach what is asked of it: {floors[0]}."
-        return replace(judged, decision=Decision.REGRESSION, sentence=sentence, reasons=floors)
+        return _below(judged, floors)
     said = said_of(judged, found.counts)
     if found.moved:
         sentence = (
@@ -87,9 +86,30 @@ def _confirmed(judged: Verdict, found: Course, floors: tuple[str, ...]) -> Verdi
         f" side{named(confirmed.tasks if confirmed else ())}."
     )
     stored = f"against the stored baseline: {said_of(judged, found.counts)}"
+    tasks = confirmed.tasks if confirmed else ()
+    suite = confirmed is not None and confirmed.suite
     return replace(
-        blocked, decision=Decision.REGRESSION, sentence=sentence, reasons=(stored, *floors)
+        blocked,
+        decision=Decision.REGRESSION,
+        sentence=sentence,
+        reasons=(stored, *floors),
+        blocked_by=_causes(tasks, suite=suite, floors=floors),
     )
+
+
+def _below(judged: Verdict, floors: tuple[str, ...]) -> Verdict:
+    sentence = f"The head does not reach what is asked of it: {floors[0]}."
+    return replace(
+        judged,
+        decision=Decision.REGRESSION,
+        sentence=sentence,
+        reasons=floors,
+        blocked_by=frozenset({FLOOR}),
+    )
+
+
+def _causes(broken: Collection[str], *, suite: bool, floors: tuple[str, ...]) -> frozenset[str]:
+    return frozenset({*broken, *([SUITE] if suite else []), *([FLOOR] if floors else [])})
 
 
 def _floors(judged: Verdict) -> tuple[str, ...]:
@@ -114,10 +134,17 @@ def _decide(blank: Verdict, counts: Sequence[TaskCounts], policy: Policy) -> Ver
     floors = _floors(judged)
     if ruling.worse:
         sentence = f"Merging this {does(judged)}: {said}{named(ruling.broken)}."
-        return replace(judged, decision=Decision.REGRESSION, sentence=sentence, reasons=floors)
+        suite = ruling.p_worse <= policy.suite_alpha
+        causes = _causes(ruling.broken, suite=suite, floors=floors)
+        return replace(
+            judged,
+            decision=Decision.REGRESSION,
+            sentence=sentence,
+            reasons=floors,
+            blocked_by=causes,
+        )
     if floors:
-        sentence = f"The head does not reach what is asked of it: {floors[0]}."
-        return replace(judged, decision=Decision.REGRESSION, sentence=sentence, reasons=floors)
+        return _below(judged, floors)
     if ruling.better:
         sentence = f"Merging this raises the pass rate: {said}."
         return replace(judged, decision=Decision.IMPROVED, sentence=sentence)

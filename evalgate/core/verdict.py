@@ -22,12 +22,18 @@ from evalgate.core.statistics import (
 from evalgate.core.trial import Outcome
 from evalgate.errors import ExitCode
 
+#: What a regression may be blocked by, beside single tasks: no task has such a name.
+SUITE, FLOOR = "(suite)", "(floor)"
+
 _COMPARABLE = (Change.REGRESSED, Change.FELL, Change.FIRST_PASS, Change.ROSE, Change.SAME)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
-    """One decision, and everything a person needs to believe or doubt it."""
+    """One decision, and everything a person needs to believe or doubt it.
+
+    ``blocked_by`` names what a regression is one by: tasks, the whole suite, a floor.
+    """
 
     decision: Decision
     sentence: str
@@ -42,6 +48,7 @@ class Verdict:
     reasons: tuple[str, ...] = ()
     context: Mapping[str, Json] = field(default_factory=dict)
     strict: bool = False
+    blocked_by: frozenset[str] = frozenset()
 
     @property
     def exit_code(self) -> ExitCode:

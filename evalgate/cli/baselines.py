@@ -7,7 +7,16 @@ from typing import Any
 
 import click
 
-from evalgate.cli.root import Globals, Number, cli, console_of, out, pass_globals, project_of
+from evalgate.cli.root import (
+    Globals,
+    Number,
+    cli,
+    console_of,
+    out,
+    pass_globals,
+    project_of,
+    rev_option,
+)
 
 
 @cli.group()
@@ -51,3 +60,15 @@ def list_(options: Globals) -> int:
 
     text = list_baselines(project_of(options))
     return out(options, text, {"baselines": text.splitlines()})
+
+
+@cli.command()
+@click.option("--markdown", is_flag=True, help="A table for a page.")
+@rev_option
+@pass_globals
+def ledger(options: Globals, /, **asked: Any) -> int:
+    """List every committed experiment: when, which harness, what was decided and why."""
+    from evalgate.commands.ledger import ledger as read
+
+    found = read(project_of(options), **asked)
+    return out(options, found.text, found.to_json())

@@ -23,6 +23,7 @@ from evalgate.core.decision import Decision
 from evalgate.core.json import Json
 from evalgate.core.judgement import judge
 from evalgate.core.policy import Policy
+from evalgate.core.rule import can_block
 from evalgate.core.sample import Sample
 from evalgate.core.scripted import WORDS, scripted_among
 from evalgate.core.task import suite_digest
@@ -121,6 +122,7 @@ def _judged(
         sentence = f"The base's baseline is scripted ({', '.join(odd)}); its harness asks a model."
         story = replace(story, next_steps=_measure_base(pair.base or "HEAD"))
         return plain(Decision.NO_BASELINE, sentence), story
+    story = replace(story, notes=(*story.notes, *_powerless(found.sample, base)))
     it = gathering(state, base, console, workers=options.workers, max_usd=options.max_usd)
     if options.live:
         live = judge_live(it, found.sample, policy)
@@ -145,6 +147,18 @@ def _judged(
     notes += () if voiding else head.hits[:_HITS]
     story = replace(story, notes=notes, decided=(*_decided(head), *told))
     return verdict, tell(story, verdict, base, head)
+
+
+def _powerless(baseline: Sample, base: State) -> tuple[str, ...]:
+    """Say so when no numbers of the head could block by the rule for trials that exist."""
+    stored = {name: (task.passed, len(task.measured)) for name, task in baseline.tasks.items()}
+    trials = base.config.trials
+    if can_block(stored, base.config.policy, runs=trials):
+        return ()
+    return (
+        f"with this baseline and {trials} trials of {len(stored)} tasks nothing could ever block:"
+        " measure the baseline more often, or add tasks (evalgate plan)",
+    )
 
 
 def _plain(

@@ -86,3 +86,30 @@ def test_revisions_and_harnesses_are_compared_by_their_baselines(recorded, scrip
     done = evalgate("compare", "nonsense", "HEAD", cwd=recorded.path)
     assert done.returncode == 2
     assert "'nonsense' names no run" in done.stderr
+
+
+def test_the_ledger_lists_every_experiment(recorded, scripted, evalgate):
+    """Oldest first, with its reason; as a table for a page too."""
+    recorded.write("agent/prompts/rewrite.md", "Be WRONG | or not.\n")
+    env = {"SCRIPTED_URL": scripted.url}
+    assert evalgate("run", cwd=recorded.path, env=env).returncode == 0
+    done = evalgate("baseline", "accept", "--reason", "worse | on purpose", cwd=recorded.path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(evalgate("--json", "ledger", cwd=recorded.path).stdout)["experiments"]
+    assert [(one["passed"], one["measured"]) for one in found] in (
+        [(6, 6), (0, 6)],
+        [(0, 6), (6, 6)],
+    )
+    page = evalgate("ledger", "--markdown", cwd=recorded.path).stdout
+    assert page.startswith("| date | harness | decision |")
+    assert "worse \\| on purpose" in page
+    (entry, *_) = (recorded.path / "baselines/ledger").glob("*.toml")
+    entry.write_text("format = 1\n")
+    done = evalgate("ledger", cwd=recorded.path)
+    assert done.returncode == 2
+    assert f"{entry.name}: this is no ledger entry" in done.stderr
+
+
+def test_an_empty_ledger_says_how_to_begin(repo, evalgate):
+    """No table of nothing."""
+    assert "evalgate baseline accept" in evalgate("ledger", cwd=repo.path).stdout

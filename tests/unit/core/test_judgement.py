@@ -15,6 +15,7 @@ from evalgate.core.decision import Decision
 from evalgate.core.judgement import judge_course
 from evalgate.core.policy import Policy
 from evalgate.core.rounds import look, look_up
+from evalgate.core.rule import can_block
 from evalgate.core.sample import Sample
 from evalgate.core.simulation import lowered, outlook
 from evalgate.core.verdict import counts_of, prepare
@@ -95,6 +96,14 @@ def test_a_gain_counts_once_it_is_confirmed(sample: Make) -> None:
         assert verdict.decision is decision, verdict.sentence
         if decision is Decision.PASS:
             assert "a gain was suspected and not confirmed" in verdict.sentence
+
+
+def test_a_gate_that_can_never_block_is_known_beforehand() -> None:
+    """Too few trials, or tasks that never passed."""
+    assert can_block({"a": (5, 5), "b": (5, 5)}, Policy(), runs=5)
+    assert not can_block({"a": (1, 1), "b": (1, 1)}, Policy(), runs=1)
+    assert not can_block({"a": (0, 20)}, Policy(), runs=20)
+    assert not can_block({}, Policy(), runs=5)
 
 
 def test_a_drop_is_taken_from_the_tasks_that_have_it() -> None:

@@ -177,3 +177,40 @@ def test_all_rounds_are_accepted_together(recorded, scripted, live, evalgate):
     assert "the 2 live runs of this harness made here" in done.stderr
     listed = evalgate("baseline", "list", cwd=recorded.path).stdout
     assert "0/12 passed" in listed
+
+
+def test_the_classic_story(recorded, scripted, live, evalgate):
+    """A line asks for shorter messages; every check stays green; diffs grow and answers swell.
+
+    The gate passes it, and warns of what no check looks at.
+    """
+    config = (recorded.path / "evalgate.toml").read_text()
+    recorded.write("evalgate.toml", config.replace("trials = 3", "trials = 5"))
+    env = {"SCRIPTED_URL": scripted.url}
+    assert evalgate("run", cwd=recorded.path, env=env).returncode == 0
+    assert evalgate("baseline", "accept", cwd=recorded.path).returncode == 0
+    recorded.commit("five trials")
+    edit(recorded, "Fix it. Keep commit messages SHORT.\n")
+    right = scripted.answer
+
+    def vague(request):
+        status, text = right(request)
+        if "SHORT" in request["messages"][0]["content"]:
+            text = text.replace("    return", "    # TODO: describe\n    # TODO: tidy\n    return")
+        return status, text
+
+    scripted.answer = vague
+    done = live("--advisory")
+    assert done.returncode == 0, done.stderr
+    found = verdict(recorded)
+    assert found["decision"] in {"pass", "undecided"}
+    assert found["signals"]["diff_lines"]["flag"] == "up"
+    assert "⚠ diff lines: 2 → 4 a trial (+100 %" in done.stdout
+    budget = (recorded.path / "evalgate.toml").read_text() + "[policy.budgets]\ndiff_lines = 1.3\n"
+    recorded.git("checkout", "-q", "HEAD~1")
+    recorded.write("evalgate.toml", budget)
+    recorded.commit("a budget")
+    edit(recorded, "Fix it. Keep commit messages SHORT.\n")
+    done = live()
+    assert done.returncode == 1, done.stdout
+    assert "more than +30 % is not allowed" in verdict(recorded)["sentence"]

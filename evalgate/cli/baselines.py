@@ -30,7 +30,7 @@ def baseline() -> None:
 @pass_globals
 def accept(options: Globals, run: str, reason: str) -> int:
     """Write RUN's numbers below baselines/, with a ledger entry."""
-    from evalgate.commands.baseline import accept as accept_run
+    from evalgate.commands.accept import accept as accept_run
 
     path = accept_run(project_of(options), run, console_of(options), reason=reason)
     return out(options, path, {"path": path})
@@ -53,13 +53,38 @@ def waive(options: Globals, /, max_drop: float, until: datetime, **asked: Any) -
 
 
 @baseline.command("list")
+@rev_option
 @pass_globals
-def list_(options: Globals) -> int:
+def list_(options: Globals, rev: str | None) -> int:
     """List the committed baselines."""
-    from evalgate.commands.baseline import list_baselines
+    from evalgate.commands.baselines import list_baselines
 
-    text = list_baselines(project_of(options))
+    text = list_baselines(project_of(options), rev=rev)
     return out(options, text, {"baselines": text.splitlines()})
+
+
+@baseline.command()
+@click.argument("name")
+@rev_option
+@pass_globals
+def show(options: Globals, name: str, rev: str | None) -> int:
+    """Show the trials of the baseline, or of the harness, whose name begins so."""
+    from evalgate.commands.baselines import show_baseline
+
+    text = show_baseline(project_of(options), name, rev=rev)
+    return out(options, text, {"baseline": text})
+
+
+@baseline.command()
+@rev_option
+@pass_globals
+def verify(options: Globals, rev: str | None) -> int:
+    """Recompute the digests of all baselines; exit 6 where one is not what it says."""
+    from evalgate.commands.baselines import verify_baselines
+
+    found = verify_baselines(project_of(options), rev=rev)
+    out(options, found.text, found.to_json())
+    return found.exit_code
 
 
 @cli.command()

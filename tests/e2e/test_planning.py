@@ -113,3 +113,24 @@ def test_the_ledger_lists_every_experiment(recorded, scripted, evalgate):
 def test_an_empty_ledger_says_how_to_begin(repo, evalgate):
     """No table of nothing."""
     assert "evalgate baseline accept" in evalgate("ledger", cwd=repo.path).stdout
+
+
+def test_baselines_are_shown_and_verified(recorded, evalgate):
+    """By how their names begin; what has no ledger entry is exit 6, what was edited exit 2."""
+    (baseline,) = (recorded.path / "baselines").glob("*.toml")
+    shown = evalgate("baseline", "show", baseline.name[:8], cwd=recorded.path)
+    assert shown.returncode == 0, shown.stderr
+    assert "6/6 passed" in shown.stdout
+    assert evalgate("baseline", "show", "ffffffff", cwd=recorded.path).returncode == 2
+    verified = evalgate("baseline", "verify", cwd=recorded.path)
+    assert verified.returncode == 0, verified.stderr
+    assert "digest recomputed; 6 of 6 trials have their recording here" in verified.stdout
+    (entry,) = (recorded.path / "baselines/ledger").glob("*.toml")
+    entry.unlink()
+    verified = evalgate("baseline", "verify", cwd=recorded.path)
+    assert verified.returncode == 6
+    assert "no ledger entry has its numbers" in verified.stdout
+    baseline.write_text(baseline.read_text().replace('"passed"', '"failed"', 1))
+    verified = evalgate("baseline", "verify", cwd=recorded.path)
+    assert verified.returncode == 2
+    assert "it was edited by hand" in verified.stderr

@@ -1,4 +1,4 @@
-"""`evalgate baseline`: accept a run as the committed numbers of its harness; list them."""
+"""`evalgate baseline accept`: make a run the committed numbers of its harness."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from evalgate import __version__
 from evalgate.commands.console import Console
 from evalgate.commands.project import WORKTREE, Project, State, open_state
 from evalgate.commands.recordings import find_recordings
-from evalgate.commands.tables import rate, render_rows
 from evalgate.core.baseline import Baseline, Provenance
 from evalgate.core.json import Json
 from evalgate.core.sample import Sample, sample_of
@@ -57,20 +56,6 @@ def accept(project: Project, name: str, console: Console, *, reason: str = "") -
     write_whole(ledger, dump_ledger(_entry(baseline, run, reason)))
     console.note(f"wrote baselines/{path.name} and its ledger entry: commit both")
     return str(path)
-
-
-def list_baselines(project: Project) -> str:
-    """Return one line a committed baseline."""
-    with open_state(project, WORKTREE) as state:
-        rows = [
-            (one.filename, rate(one.sample), f"{len(one.sample.tasks)} tasks", _models(one))
-            for one in state.baselines()
-        ]
-    return render_rows(rows) if rows else "there is no baseline yet: evalgate baseline accept"
-
-
-def _models(one: Baseline) -> str:
-    return ", ".join(one.sample.conditions.models)
 
 
 def _alike(project: Project, run: RunFolder) -> list[RunFolder]:

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from evalgate.core.counts import TaskCounts
+from evalgate.core.simulation import Arm, MadeUp, lowered, passes
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,15 +67,7 @@ def unchanged(rates: Sequence[float]) -> list[float]:
 
 def minus_15(rates: Sequence[float]) -> list[float]:
     """Take fifteen points off the mean, the same from every task that has them to lose."""
-    target = max(0.0, sum(rates) - 0.15 * len(rates))
-    low, high = 0.0, 1.0
-    for _ in range(40):
-        loss = (low + high) / 2
-        if sum(max(0.0, rate - loss) for rate in rates) > target:
-            low = loss
-        else:
-            high = loss
-    return [max(0.0, rate - high) for rate in rates]
+    return lowered(rates, 0.15)
 
 
 def one_broke(rates: Sequence[float]) -> list[float]:
@@ -84,57 +76,19 @@ def one_broke(rates: Sequence[float]) -> list[float]:
     return [0.0 if index == strongest else rate for index, rate in enumerate(rates)]
 
 
-def passes(rng: random.Random, rate: float, runs: int) -> int:
-    """Draw how many of `runs` runs pass."""
-    return sum(rng.random() < rate for _ in range(runs))
-
-
-class Experiment:
-    """One suite before and after an edit, and the runs that are drawn from it as they are asked."""
-
-    def __init__(
-        self, rng: random.Random, design: Design, base: Sequence[float], head: Sequence[float]
-    ) -> None:
-        """Draw the stored baseline; ``base`` and ``head`` are the true rates by task."""
-        self._rng = rng
-        self._design = design
-        self._rates = {f"T-{n}": pair for n, pair in enumerate(zip(base, head, strict=True))}
-        self._stored = {
-            name: passes(rng, rates[0], design.base_runs) for name, rates in self._rates.items()
-        }
-        self._head = dict.fromkeys(self._rates, 0)
-        self._made = 0
-        #: Runs of the head and fresh runs of both arms, over all tasks.
-        self.spent = 0
-
-    def round(self, runs: int) -> list[TaskCounts]:
-        """Make the head's runs up to so many of each task; return them beside the baseline."""
-        more = runs - self._made
-        self._made = runs
-        self.spent += more * len(self._rates)
-        for name, (_, rate) in self._rates.items():
-            self._head[name] += passes(self._rng, rate, more)
-        return [
-            TaskCounts(
-                task=name,
-                base_passed=self._stored[name],
-                base_runs=self._design.base_runs,
-                head_passed=self._head[name],
-                head_runs=runs,
+def gate_of(
+    rng: random.Random, design: Design, base: Sequence[float], head: Sequence[float]
+) -> MadeUp:
+    """Draw a stored baseline; ``base`` and ``head`` are the true rates by task."""
+    return MadeUp(
+        rng,
+        {
+            f"T-{number}": Arm(
+                base=before,
+                head=after,
+                stored_passed=passes(rng, before, design.base_runs),
+                stored_runs=design.base_runs,
             )
-            for name in self._rates
-        ]
-
-    def fresh(self, tasks: Sequence[str], runs: int) -> list[TaskCounts]:
-        """Make fresh runs of both arms."""
-        self.spent += 2 * runs * len(tasks)
-        return [
-            TaskCounts(
-                task=name,
-                base_passed=passes(self._rng, self._rates[name][0], runs),
-                base_runs=runs,
-                head_passed=passes(self._rng, self._rates[name][1], runs),
-                head_runs=runs,
-            )
-            for name in tasks
-        ]
+            for number, (before, after) in enumerate(zip(base, head, strict=True))
+        },
+    )

@@ -21,9 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 
 from benchmarks.signals import Signals, simulate_signals
-from benchmarks.suites import MIXES, Design, Experiment, minus_15, one_broke, unchanged
-from evalgate.core.confirmation import Plan
-from evalgate.core.course import Course, course
+from benchmarks.suites import MIXES, Design, gate_of, minus_15, one_broke, unchanged
 from evalgate.core.policy import Policy
 from evalgate.core.rule import rule
 from evalgate.core.statistics import pass_rate_difference
@@ -86,22 +84,6 @@ class Goal:
     ok: bool
 
 
-def run_course(experiment: Experiment, planned: int) -> Course:
-    """Let a live gate ask for runs until it has ended."""
-    steps = course(POLICY, planned=planned)
-    wanted = next(steps)
-    while True:
-        if isinstance(wanted, Plan):
-            counts = experiment.fresh(wanted.tasks, wanted.runs)
-        else:
-            counts = experiment.round(wanted.runs)
-        try:
-            wanted = steps.send(counts)
-        except StopIteration as end:
-            found: Course = end.value
-            return found
-
-
 def shares(
     mix: str, design: Design, edit: Callable[[Sequence[float]], list[float]], experiments: int
 ) -> Shares:
@@ -111,10 +93,10 @@ def shares(
     for _ in range(experiments):
         before = [MIXES[mix](rng) for _ in range(design.tasks)]
         after = edit(before)
-        experiment = Experiment(rng, design, before, after)
-        blocked += run_course(experiment, design.head_runs).worse
-        spent += experiment.spent
-        whole = Experiment(rng, design, before, after).round(design.head_runs)
+        gate = gate_of(rng, design, before, after)
+        blocked += gate.go(POLICY, planned=design.head_runs).worse
+        spent += gate.spent
+        whole = gate_of(rng, design, before, after).round(design.head_runs)
         one_stage += rule(whole, POLICY).worse
         interval = pass_rate_difference(whole)
         true = (sum(after) - sum(before)) / design.tasks

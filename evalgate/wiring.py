@@ -33,11 +33,12 @@ class Kind(StrEnum):
     REPLAY = "replay"
     REGRADE = "regrade"
     TOP_UP = "top-up"
+    CONFIRM = "confirm"
 
     @property
     def asks_model(self) -> bool:
         """Tell whether a model may be asked, so that keys and upstreams are needed."""
-        return self in {Kind.RUN, Kind.TOP_UP}
+        return self in {Kind.RUN, Kind.TOP_UP, Kind.CONFIRM}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+from typing import Any
+
 import click
 
-from evalgate.cli.root import Globals, cli, console_of, out, pass_globals, project_of
+from evalgate.cli.root import (
+    Globals,
+    Number,
+    cli,
+    console_of,
+    out,
+    pass_globals,
+    project_of,
+    rev_option,
+)
 
 
 @cli.group()
@@ -18,17 +30,70 @@ def baseline() -> None:
 @pass_globals
 def accept(options: Globals, run: str, reason: str) -> int:
     """Write RUN's numbers below baselines/, with a ledger entry."""
-    from evalgate.commands.baseline import accept as accept_run
+    from evalgate.commands.accept import accept as accept_run
 
     path = accept_run(project_of(options), run, console_of(options), reason=reason)
     return out(options, path, {"path": path})
 
 
-@baseline.command("list")
+@cli.command()
+@click.option("--task", default="", help="The task that may fall; without it the suite.")
+@click.option("--max-drop", type=Number(0.1, 100), required=True, metavar="POINTS")
+@click.option("--until", type=click.DateTime(["%Y-%m-%d"]), required=True, help="The last day.")
+@click.option("--reason", required=True, help="One line for whoever reads the verdict.")
+@click.option("--base", help="Worse than where the head left this revision.")
+@click.option("--head", help="A revision, INDEX or WORKTREE.")
 @pass_globals
-def list_(options: Globals) -> int:
-    """List the committed baselines."""
-    from evalgate.commands.baseline import list_baselines
+def waive(options: Globals, /, max_drop: float, until: datetime, **asked: Any) -> int:
+    """Accept a known regression for a while; the file counts once the base has it."""
+    from evalgate.commands.waive import waive as write
 
-    text = list_baselines(project_of(options))
+    path = write(project_of(options), max_drop=max_drop / 100, until=until.date(), **asked)
+    return out(options, path, {"path": path})
+
+
+@baseline.command("list")
+@rev_option
+@pass_globals
+def list_(options: Globals, rev: str | None) -> int:
+    """List the committed baselines."""
+    from evalgate.commands.baselines import list_baselines
+
+    text = list_baselines(project_of(options), rev=rev)
     return out(options, text, {"baselines": text.splitlines()})
+
+
+@baseline.command()
+@click.argument("name")
+@rev_option
+@pass_globals
+def show(options: Globals, name: str, rev: str | None) -> int:
+    """Show the trials of the baseline, or of the harness, whose name begins so."""
+    from evalgate.commands.baselines import show_baseline
+
+    text = show_baseline(project_of(options), name, rev=rev)
+    return out(options, text, {"baseline": text})
+
+
+@baseline.command()
+@rev_option
+@pass_globals
+def verify(options: Globals, rev: str | None) -> int:
+    """Recompute the digests of all baselines; exit 6 where one is not what it says."""
+    from evalgate.commands.baselines import verify_baselines
+
+    found = verify_baselines(project_of(options), rev=rev)
+    out(options, found.text, found.to_json())
+    return found.exit_code
+
+
+@cli.command()
+@click.option("--markdown", is_flag=True, help="A table for a page.")
+@rev_option
+@pass_globals
+def ledger(options: Globals, /, **asked: Any) -> int:
+    """List every committed experiment: when, which harness, what was decided and why."""
+    from evalgate.commands.ledger import ledger as read
+
+    found = read(project_of(options), **asked)
+    return out(options, found.text, found.to_json())

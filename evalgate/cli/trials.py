@@ -109,7 +109,8 @@ def regrade(options: Globals, /, **asked: Any) -> int:
 @cli.command()
 @click.option("--base", help="Compare with where the head left this revision.")
 @click.option("--head", help="A revision, INDEX or WORKTREE.")
-@click.option("--live", is_flag=True, help="Make live trials of the head now.")
+@click.option("--live", is_flag=True, help="Make live trials now, as many as it takes.")
+@click.option("--strict", is_flag=True, help="Exit with 4 where it stays undecided.")
 @click.option("--advisory", is_flag=True, help="Exit with 0; verdict.json keeps the code.")
 @click.option("--out", type=click.Path(path_type=Path), help="Where the verdict is written.")
 @workers_option

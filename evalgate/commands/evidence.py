@@ -1,15 +1,12 @@
-"""The head's trials by the evidence there is: recordings, a run made here, or live now."""
+"""The head's trials by the evidence there is: recordings, or runs made here."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from evalgate.commands.budget import budget_of, require_prices
 from evalgate.commands.cassettes.retention import recordings_aside
 from evalgate.commands.console import Console
-from evalgate.commands.estimate import estimate
 from evalgate.commands.project import State
 from evalgate.commands.recordings import Recordings, find_recordings
 from evalgate.commands.reproduction import not_reproduced
@@ -17,16 +14,15 @@ from evalgate.commands.trials import (
     Request,
     default_workers,
     make_trials,
+    wires_digest,
 )
 from evalgate.core.harness import Harness
 from evalgate.core.identity import Conditions
-from evalgate.core.limits import Allowance
 from evalgate.core.sample import Sample, sample_of
 from evalgate.core.task import Task
 from evalgate.core.trial import Evidence, Trial
-from evalgate.errors import UsageError
 from evalgate.runner.run import Job
-from evalgate.store.runs import RunStore
+from evalgate.store.runs import RunFolder, RunStore
 from evalgate.wiring import Kind
 
 
@@ -60,28 +56,9 @@ class Gathering:
     max_usd: float | None = None
 
 
-def gather(
-    state: State,
-    base: State,
-    console: Console,
-    *,
-    live: bool = False,
-    workers: int | None = None,
-    max_usd: float | None = None,
-) -> HeadTrials:
-    """Return the head's trials: live when asked for, else recorded, else of a run made here."""
-    it = Gathering(
-        state=state,
-        base=base,
-        harness=state.harness,
-        tasks=judging_tasks(base.tasks, state.tasks),
-        console=console,
-        workers=workers,
-        max_usd=max_usd,
-    )
-    if live:
-        return _live(it)
-    recordings = find_recordings(state, it.harness.fingerprint)
+def gather(it: Gathering) -> HeadTrials:
+    """Return the head's trials: recorded, else of runs made here; nothing is made anew."""
+    recordings = find_recordings(it.state, it.harness.fingerprint)
     if recordings.trials:
         return _regraded(it, recordings)
     made_here = _made_here(it)
@@ -90,7 +67,32 @@ def gather(
     reasons = ["This edit is not measured: there is no recording of the new harness."]
     if recordings.others:
         reasons.append(f"stale recordings: {', '.join(recordings.others)}")
+    begun = len(trials_here(it).trials)
+    if begun:
+        reasons.append(
+            f"{begun} live trials were made here: evalgate gate --live goes on with them"
+        )
     return HeadTrials(sample=_empty(it.harness), stale=tuple(reasons))
+
+
+def gathering(
+    state: State,
+    base: State,
+    console: Console,
+    *,
+    workers: int | None = None,
+    max_usd: float | None = None,
+) -> Gathering:
+    """Return what the head's trials are gathered by: the base's tasks, and the head's new ones."""
+    return Gathering(
+        state=state,
+        base=base,
+        harness=state.harness,
+        tasks=judging_tasks(base.tasks, state.tasks),
+        console=console,
+        workers=workers,
+        max_usd=max_usd,
+    )
 
 
 def judging_tasks(base: Sequence[Task], head: Sequence[Task]) -> tuple[Task, ...]:
@@ -110,7 +112,7 @@ def _regraded(it: Gathering, recordings: Recordings) -> HeadTrials:
         back = [f"others are kept in {ref}: evalgate cassette export --from-ref" for ref in aside]
         return HeadTrials(sample=_empty(it.harness), stale=(sentence, *incomplete, *back))
     jobs = recordings.jobs(it.tasks)
-    finished = make_trials(it.state, _request(it, Kind.REGRADE, jobs), it.console)
+    finished = make_trials(it.state, _regrading(it, jobs), it.console)
     wrong = [f"not reproduced: {text}" for text in not_reproduced(jobs, finished.trials)]
     sample = sample_of(
         finished.trials,
@@ -124,7 +126,7 @@ def _regraded(it: Gathering, recordings: Recordings) -> HeadTrials:
         sandbox=finished.sandbox,
         doubts=tuple(wrong),
         run=finished.run.id,
-        hits=_hits(finished.trials),
+        hits=hits_of(finished.trials),
     )
 
 
@@ -146,23 +148,8 @@ def _listed(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers)) or "none"
 
 
-def _live(it: Gathering) -> HeadTrials:
-    _require_known_upstreams(it)
-    jobs = [Job(task=t, n=n) for t in it.tasks for n in range(1, it.base.config.trials + 1)]
-    it.console.note(estimate(it.base, it.harness, it.tasks, len(jobs)))
-    finished = make_trials(it.state, _request(it, Kind.RUN, jobs), it.console)
-    # All there is counts, not the run that came out best.
-    made_here = _made_here(it)
-    return made_here or HeadTrials(
-        sample=finished.sample,
-        tasks=it.tasks,
-        sandbox=finished.sandbox,
-        run=finished.run.id,
-        hits=_hits(finished.trials),
-    )
-
-
-def _hits(trials: Iterable[Trial]) -> tuple[str, ...]:
+def hits_of(trials: Iterable[Trial]) -> tuple[str, ...]:
+    """Return the tripwires that were touched, a line each."""
     return tuple(
         f"tripwire {hit.name}: {trial.task} #{trial.key.n}, {hit.place}: {hit.excerpt}"
         for trial in trials
@@ -170,60 +157,78 @@ def _hits(trials: Iterable[Trial]) -> tuple[str, ...]:
     )
 
 
-def _require_known_upstreams(it: Gathering) -> None:
-    # The change under review must not say where a key of this machine is sent. To a plan of
-    # replies none is: it is answered here.
-    known = {(m.upstream, m.key_env) for m in it.base.config.models.values()}
-    for model in it.harness.config.models.values():
-        if model.plan is None and (model.upstream, model.key_env) not in known:
-            message = f"models.{model.name}: the change sends its requests to {model.upstream!r}"
-            hint = "look at it, then measure it yourself: evalgate run --record"
-            raise UsageError(message, hint=hint)
-
-
 def _made_here(it: Gathering) -> HeadTrials | None:
-    digests = {task.id: task.digest for task in it.tasks}
-    enough = it.base.config.trials * len(digests)
-    complete = [
-        (run, trials)
-        for run in RunStore(it.state.project.state).finished()
-        if _is_of(run.info["plan"], it.harness, digests) and len(trials := run.trials) >= enough
-    ]
-    if not complete:
+    """Return the trials of this harness that were made here, when they are enough of each task."""
+    made = trials_here(it)
+    rows: dict[str, int] = {}
+    for trial in made.trials:
+        rows[trial.task] = rows.get(trial.task, 0) + 1
+    if not made.trials or any(rows.get(t.id, 0) < it.base.config.trials for t in it.base.tasks):
         return None
-    every = [trial for _, trials in complete for trial in trials]
-    sample = sample_of(
-        every,
-        fingerprint=it.harness.fingerprint,
-        evidence=Evidence.MEASURED,
-        recordings=len(complete),
-    )
-    newest, _ = complete[-1]
-    sandbox = str(newest.info["plan"]["sandbox"])
+    return head_trials(it, made)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MadeHere:
+    """All live trials of one harness in finished runs of this clone, the runs oldest first."""
+
+    trials: tuple[Trial, ...] = ()
+    runs: tuple[RunFolder, ...] = ()
+
+    def of(self, task: Task) -> tuple[Trial, ...]:
+        """Return the trials of one task."""
+        return tuple(trial for trial in self.trials if trial.task == task.id)
+
+
+def trials_here(it: Gathering) -> MadeHere:
+    """Return what was made here already, of the tasks as they judge.
+
+    All there is counts, not the run that came out best; but not what was made while something
+    else than the base's tripwires was looked for.
+    """
+    wires = wires_digest(it.base.config.tripwires.wires)
+    digests = {task.id: task.digest for task in it.tasks}
+    trials: list[Trial] = []
+    runs: list[RunFolder] = []
+    for run in RunStore(it.state.project.state).finished():
+        plan = run.info["plan"]
+        if (plan["kind"], plan["fingerprint"]) != (Kind.RUN, it.harness.fingerprint):
+            continue
+        if plan.get("tripwires") != wires:
+            continue
+        found = [one for one in run.trials if digests.get(one.task) == one.key.task_digest]
+        if found:
+            trials += found
+            runs.append(run)
+    return MadeHere(trials=tuple(trials), runs=tuple(runs))
+
+
+def head_trials(it: Gathering, made: MadeHere) -> HeadTrials:
+    """Return trials made here as those of the head."""
+    newest = made.runs[-1]
     return HeadTrials(
-        sample=sample, tasks=it.tasks, sandbox=sandbox, run=newest.id, hits=_hits(every)
+        sample=sample_of(
+            made.trials,
+            fingerprint=it.harness.fingerprint,
+            evidence=Evidence.MEASURED,
+            recordings=len(made.runs),
+        ),
+        tasks=it.tasks,
+        sandbox=str(newest.info["plan"]["sandbox"]),
+        run=newest.id,
+        hits=hits_of(made.trials),
     )
 
 
-def _is_of(plan: Mapping[str, Any], harness: Harness, tasks: Mapping[str, str]) -> bool:
-    wanted = (Kind.RUN, harness.fingerprint, tasks)
-    return (plan["kind"], plan["fingerprint"], plan["tasks"]) == wanted
-
-
-def _request(it: Gathering, kind: Kind, jobs: Sequence[Job]) -> Request:
-    live = kind is Kind.RUN
-    budget = budget_of(it.base.config, it.max_usd) if live else Allowance()
-    if live:
-        require_prices(it.harness, budget, it.tasks)
+def _regrading(it: Gathering, jobs: Sequence[Job]) -> Request:
     return Request(
-        kind=kind,
+        kind=Kind.REGRADE,
         harness=it.harness,
         tasks=it.tasks,
         jobs=jobs,
         workers=it.workers or default_workers(),
         sandbox=it.state.config.sandbox.use,
-        budget=budget,
-        fresh=not live,
+        fresh=True,
         tripwires=it.base.config.tripwires.wires,
     )
 

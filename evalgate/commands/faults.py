@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evalgate.commands.console import Console
-from evalgate.commands.trials import Finished, Report
+from evalgate.commands.report import Finished, Report
 from evalgate.core.claim import render_patch
 from evalgate.core.decision import worst
 from evalgate.core.faults import FaultPlan, load_fault_plan

@@ -12,18 +12,22 @@ from pathlib import Path
 from evalgate.commands.ancestry import find_baseline, not_attributable
 from evalgate.commands.console import Console
 from evalgate.commands.estimate import estimate
-from evalgate.commands.evidence import HeadTrials, gather
+from evalgate.commands.evidence import HeadTrials, gather, gathering
 from evalgate.commands.fingerprint import changed_parts
+from evalgate.commands.live_gate import judge_live
 from evalgate.commands.project import Project, State, open_state, subject_of
 from evalgate.commands.story import tell
 from evalgate.commands.tampering import edited_baselines, gate_edits
+from evalgate.commands.waive import after_waivers
 from evalgate.core.decision import Decision
 from evalgate.core.json import Json
+from evalgate.core.judgement import judge
 from evalgate.core.policy import Policy
+from evalgate.core.rule import can_block
 from evalgate.core.sample import Sample
 from evalgate.core.scripted import WORDS, scripted_among
 from evalgate.core.task import suite_digest
-from evalgate.core.verdict import Verdict, judge
+from evalgate.core.verdict import Verdict, prepare
 from evalgate.disk import write_whole
 from evalgate.errors import ExitCode, NoConfigurationError, UsageError
 from evalgate.repo.base import Pair, resolve_pair
@@ -44,6 +48,7 @@ class GateOptions:
     base: str | None = None
     head: str | None = None
     live: bool = False
+    strict: bool = False
     max_usd: float | None = None
     workers: int | None = None
     advisory: bool = False
@@ -70,6 +75,7 @@ def gate(project: Project, options: GateOptions, console: Console) -> tuple[Exit
         state = stack.enter_context(open_state(project, pair.head))
         base = _base_state(project, pair, stack)
         verdict, story = _judged(state, base, pair, options, console)
+        verdict = replace(verdict, strict=options.strict)
         page = render_verdict(verdict, story, template=_template(base))
     gated = Gated(verdict=verdict, page=page)
     _write(out, gated, project)
@@ -116,14 +122,14 @@ def _judged(
         sentence = f"The base's baseline is scripted ({', '.join(odd)}); its harness asks a model."
         story = replace(story, next_steps=_measure_base(pair.base or "HEAD"))
         return plain(Decision.NO_BASELINE, sentence), story
-    head = gather(
-        state,
-        base,
-        console,
-        live=options.live,
-        workers=options.workers,
-        max_usd=options.max_usd,
-    )
+    story = replace(story, notes=(*story.notes, *_powerless(found.sample, base)))
+    it = gathering(state, base, console, workers=options.workers, max_usd=options.max_usd)
+    if options.live:
+        live = judge_live(it, found.sample, policy)
+        verdict, head, told = live.verdict, live.head, live.told
+    else:
+        head, told = gather(it), ()
+        verdict = judge(found.sample, head.sample, policy, doubts=head.doubts)
     if head.stale:
         trials = len(base.tasks) * base.config.trials
         reasons = (*head.stale[1:], estimate(base, state.harness, base.tasks, trials))
@@ -131,14 +137,28 @@ def _judged(
         return plain(Decision.STALE, head.stale[0], reasons=reasons), story
     voiding = head.hits if base.config.tripwires.voids else ()
     doubts = (*head.doubts, *_scripted_doubts(state, head), *voiding)
-    verdict = judge(found.sample, head.sample, policy, doubts=doubts)
+    if doubts:
+        verdict = prepare(found.sample, head.sample, policy, doubts=doubts)
     if found.changes:
         verdict = not_attributable(verdict, found)
+    verdict, waivers = after_waivers(verdict, base, state)
     verdict = replace(verdict, context={**_context(state, base), "sandbox": head.sandbox})
-    notes = (*story.notes, *_scripted_notes(found.sample, head.sample))
+    notes = (*story.notes, *waivers, *_scripted_notes(found.sample, head.sample))
     notes += () if voiding else head.hits[:_HITS]
-    story = replace(story, notes=notes, decided=_decided(head))
+    story = replace(story, notes=notes, decided=(*_decided(head), *told))
     return verdict, tell(story, verdict, base, head)
+
+
+def _powerless(baseline: Sample, base: State) -> tuple[str, ...]:
+    """Say so when no numbers of the head could block by the rule for trials that exist."""
+    stored = {name: (task.passed, len(task.measured)) for name, task in baseline.tasks.items()}
+    trials = base.config.trials
+    if can_block(stored, base.config.policy, runs=trials):
+        return ()
+    return (
+        f"with this baseline and {trials} trials of {len(stored)} tasks nothing could ever block:"
+        " measure the baseline more often, or add tasks (evalgate plan)",
+    )
 
 
 def _plain(

@@ -10,11 +10,10 @@ from evalgate.commands.console import Console
 from evalgate.commands.faults import announce_plan, open_plan, report_faults
 from evalgate.commands.project import Project, open_state, subject_of
 from evalgate.commands.recordings import Recordings, find_recordings
+from evalgate.commands.report import Finished, Report
 from evalgate.commands.reproduction import not_measured_here, not_reproduced
 from evalgate.commands.stale import replay_stale, require_stale
 from evalgate.commands.trials import (
-    Finished,
-    Report,
     Request,
     default_workers,
     make_trials,

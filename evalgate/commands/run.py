@@ -18,9 +18,8 @@ from evalgate.commands.publication import (
     publication_warning,
     recorded_before,
 )
+from evalgate.commands.report import Finished, Report
 from evalgate.commands.trials import (
-    Finished,
-    Report,
     Request,
     default_workers,
     make_trials,

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from evalgate.commands.console import Console
 from evalgate.commands.plumbing import plumbing
 from evalgate.commands.project import State
+from evalgate.commands.report import Report
 from evalgate.commands.shelved import Shelved, shelved
-from evalgate.commands.trials import Report
 from evalgate.core.harness import Harness
 from evalgate.core.task import Task
 from evalgate.errors import DivergedError, ExitCode, UsageError

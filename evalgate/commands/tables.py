@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from evalgate.core.rates import percent
 from evalgate.core.sample import Sample, TaskSample
 from evalgate.core.scripted import WORDS, scripted_among
 from evalgate.core.trial import Outcome
-from evalgate.core.verdict import percent
 
 _MARKS = {Outcome.PASSED: "✔", Outcome.FAILED: "✘", Outcome.ERRORED: "!"}
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from evalgate.commands.project import WORKFLOWS, State
+from evalgate.store.waivers import FOLDER
 
 
 def gate_edits(base: State, head: State) -> tuple[str, ...]:
@@ -12,6 +13,8 @@ def gate_edits(base: State, head: State) -> tuple[str, ...]:
         found.append(
             f"this change edits the policy; judged by the base's: {base.config.policy.sentence}"
         )
+    if base.config.tripwires != head.config.tripwires:
+        found.append("this change edits the tripwires; the base's are looked for")
     old = {task.id: task.digest for task in base.tasks}
     new = {task.id: task.digest for task in head.tasks}
     edited = sorted(name for name in old.keys() & new.keys() if old[name] != new[name])
@@ -48,13 +51,16 @@ def _cassettes_edits(base: State, head: State) -> list[str]:
 
 
 def edited_baselines(base: State, head: State) -> tuple[str, ...]:
-    """Name committed baselines and ledger files that the change edits or deletes."""
-    glob = head.project.within("baselines/**")
+    """Name committed baselines and ledger files that the change edits or deletes.
+
+    A waiver may go: what it accepted is then a regression again.
+    """
+    glob, waivers = head.project.within("baselines/**"), f"{head.project.within(FOLDER)}/"
     old, new = _blobs(base, glob), _blobs(head, glob)
     return tuple(
         f"{path} was {'edited' if path in new else 'deleted'} by this change"
         for path, oid in old.items()
-        if new.get(path) != oid
+        if new.get(path) != oid and not path.startswith(waivers)
     )
 
 

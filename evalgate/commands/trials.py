@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from secrets import token_hex
@@ -14,22 +15,22 @@ from evalgate import __version__
 from evalgate.commands.announcement import announce
 from evalgate.commands.console import Console
 from evalgate.commands.project import State
-from evalgate.commands.tables import render_sample
+from evalgate.commands.report import Finished, summary
 from evalgate.core.faults import FaultPlan
 from evalgate.core.harness import Harness
+from evalgate.core.identity import digest
 from evalgate.core.json import Json
 from evalgate.core.limits import Allowance
-from evalgate.core.sample import Sample, sample_of
+from evalgate.core.sample import sample_of
 from evalgate.core.scripted import WORDS as SCRIPTED_WORDS
 from evalgate.core.task import Task, suite_digest
-from evalgate.core.trial import Evidence, Outcome, Trial
+from evalgate.core.trial import Evidence, Trial
 from evalgate.core.tripwires import Tripwire
-from evalgate.errors import ExitCode
 from evalgate.gateway.format.header import Header
 from evalgate.gateway.limits.spending import Spending
 from evalgate.gateway.limits.top_up import TopUp
 from evalgate.gateway.preflight import preflight
-from evalgate.runner.bench import Bench
+from evalgate.runner.bench import MAIN, Bench
 from evalgate.runner.journals import remove_journals
 from evalgate.runner.made import Made
 from evalgate.runner.run import Job, execute, spent_before
@@ -42,6 +43,7 @@ EVIDENCE = {
     Kind.REPLAY: Evidence.REPLAYED,
     Kind.REGRADE: Evidence.REGRADED,
     Kind.TOP_UP: Evidence.TOPPED_UP,
+    Kind.CONFIRM: Evidence.MEASURED,
 }
 
 
@@ -52,6 +54,7 @@ class Request:
     ``budget`` is that of what asks a model. Trials under ``faults`` are no evidence.
     ``top_up`` is how much a top-up may ask of the model; ``pace`` how fast a replay's streams
     come, 0 at once; ``tripwires`` are those of who judges, when it is not the harness's project.
+    ``beside`` is another harness of which jobs may be; ``series`` that of all trials.
     """
 
     kind: Kind
@@ -67,53 +70,13 @@ class Request:
     top_up: int = 0
     pace: float = 0.0
     tripwires: Sequence[Tripwire] | None = None
+    beside: Harness | None = None
+    series: str = MAIN
 
     @property
     def evidence(self) -> Evidence:
         """What the trials will be worth."""
         return EVIDENCE[self.kind] if self.faults is None else Evidence.FAULTED
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Finished:
-    """A complete run: its folder, its trials, and them as a sample."""
-
-    run: RunFolder
-    trials: tuple[Trial, ...]
-    sample: Sample
-    sandbox: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Report:
-    """How a command that makes trials ended: for a program (``to_json``) and for a person."""
-
-    exit_code: ExitCode
-    finished: Finished | None = None
-    problems: tuple[str, ...] = ()
-    closing: str = ""
-
-    @property
-    def text(self) -> str:
-        """The table of trials, what went wrong, and a closing line."""
-        table = "" if self.finished is None else render_sample(self.finished.sample)
-        return "\n".join(filter(None, (table, *self.problems, self.closing)))
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the document of ``--json``."""
-        run: dict[str, Json] = {}
-        if self.finished is not None:
-            sample = self.finished.sample
-            run = {
-                "run": self.finished.run.id,
-                "fingerprint": sample.fingerprint,
-                "evidence": str(sample.evidence),
-                "models": list(sample.conditions.models),
-                "sandbox": self.finished.sandbox,
-                "tasks": _summary(self.finished.trials),
-            }
-        found: list[Json] = [*self.problems]
-        return {"exit_code": int(self.exit_code), "problems": found, "note": self.closing, **run}
 
 
 def default_workers() -> int:
@@ -133,24 +96,15 @@ def make_trials(
     The run is finished when ``conclude`` has done with it: until then the same request goes on
     with it.
     """
-    setup = Setup(
-        kind=request.kind,
-        harness=request.harness,
-        tasks=request.tasks,
-        sandbox=request.sandbox,
-        provenance=Header(
-            evalgate=__version__,
-            recorded=datetime.now(UTC).date().isoformat(),
-            models={m.name: m.id for m in request.harness.config.models.values()},
-        ),
-        tripwires=request.tripwires,
-        recorded_in=sorted(
-            {job.recorded.conditions.sandbox for job in request.jobs if job.recorded is not None}
-        ),
-    )
+    setup = _setup(request, request.harness)
     started = datetime.now(UTC)
     store = RunStore(state.project.state)
-    with open_bench(setup, os.environ) as bench:
+    with ExitStack() as stack:
+        bench = stack.enter_context(open_bench(setup, os.environ))
+        beside = bench
+        if request.beside is not None:
+            other = _setup(request, request.beside)
+            beside = stack.enter_context(open_bench(other, os.environ))
         announce(bench, request.kind, console, recorded_in=setup.recorded_in)
         if request.kind.asks_model:
             _look_ahead(bench, console)
@@ -160,10 +114,11 @@ def make_trials(
                 remove_journals(run)
         with store.open(plan, fresh=request.fresh, noted=_noted(request)) as run:
             under = _under(bench, request, run)
+            other_under = replace(_under(beside, request, run), spending=under.spending)
             with console.progress():
                 trials = execute(
                     request.jobs,
-                    partial(_make, request.kind, under, run),
+                    partial(_make, request.kind, (under, other_under), run),
                     run,
                     workers=request.workers,
                     spending=under.spending,
@@ -174,11 +129,29 @@ def make_trials(
             conclude(finished)
             done: dict[str, Json] = {
                 "finished": True,
-                "summary": _summary(trials),
+                "summary": summary(trials),
                 "times": times(started),
             }
             run.write_info({**run.info, **done})
     return finished
+
+
+def _setup(request: Request, harness: Harness) -> Setup:
+    return Setup(
+        kind=request.kind,
+        harness=harness,
+        tasks=request.tasks,
+        sandbox=request.sandbox,
+        provenance=Header(
+            evalgate=__version__,
+            recorded=datetime.now(UTC).date().isoformat(),
+            models={m.name: m.id for m in harness.config.models.values()},
+        ),
+        tripwires=request.tripwires,
+        recorded_in=sorted(
+            {job.recorded.conditions.sandbox for job in request.jobs if job.recorded is not None}
+        ),
+    )
 
 
 def _finished(
@@ -187,9 +160,10 @@ def _finished(
     evidence = request.evidence
     if evidence is Evidence.TOPPED_UP and not any(trial.topped_up for trial in trials):
         evidence = Evidence.REPLAYED
+    fingerprint = request.harness.fingerprint
     sample = sample_of(
-        trials,
-        fingerprint=request.harness.fingerprint,
+        [trial for trial in trials if trial.key.fingerprint == fingerprint],
+        fingerprint=fingerprint,
         evidence=evidence,
         recordings=request.recording,
     )
@@ -214,6 +188,7 @@ def _under(bench: Bench, request: Request, run: RunFolder) -> Bench:
         faults=request.faults,
         top_up=top_up,
         pace=request.pace,
+        series=request.series,
     )
 
 
@@ -227,7 +202,10 @@ def _spending(request: Request, run: RunFolder) -> Spending:
     return spent_before(run, request.budget, request.jobs, request.harness.config)
 
 
-def _make(kind: Kind, bench: Bench, run: RunFolder, job: Job, stop: threading.Event) -> Made:
+def _make(
+    kind: Kind, benches: tuple[Bench, Bench], run: RunFolder, job: Job, stop: threading.Event
+) -> Made:
+    bench = benches[job.beside]
     task = bench.laid_out(job.task)
     if job.recorded is None:
         return live_trial(bench, task, job.n, run, stop)
@@ -264,12 +242,12 @@ def _plan(request: Request, bench: Bench) -> dict[str, Json]:
             for job in request.jobs
         ],
         **({} if request.faults is None else {"faults": request.faults.digest}),
+        **({} if request.beside is None else {"beside": request.beside.fingerprint}),
+        **({} if request.series == MAIN else {"series": request.series}),
+        "tripwires": wires_digest(bench.tripwires),
     }
 
 
-def _summary(trials: Sequence[Trial]) -> dict[str, dict[str, int]]:
-    tasks: dict[str, dict[str, int]] = {}
-    for trial in trials:
-        counts = tasks.setdefault(trial.task, {str(outcome): 0 for outcome in Outcome})
-        counts[str(trial.outcome)] += 1
-    return tasks
+def wires_digest(wires: Sequence[Tripwire]) -> str:
+    """Return twelve hex that name what was looked for in the trials of a run."""
+    return digest([asdict(wire) for wire in wires], domain="evalgate tripwires")[:12]

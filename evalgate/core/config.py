@@ -181,11 +181,21 @@ def _policy(table: Reader) -> Policy:
             suite_alpha=table.number("suite_alpha", default.suite_alpha),
             task_alpha=table.number("task_alpha", default.task_alpha),
             max_errored=table.number("max_errored", default.max_errored),
+            prove=table.flag("prove", default=default.prove),
+            must_pass=tuple(table.texts("must_pass", ())),
+            min_pass_rate=table.number("min_pass_rate", default.min_pass_rate),
+            budgets=_ratios(table.table("budgets")),
         )
     except ValueError as error:
         raise table.error(str(error)) from error
     table.done()
     return policy
+
+
+def _ratios(table: Reader) -> dict[str, float]:
+    ratios = {name: table.number(name) for name in table.keys()}  # noqa: SIM118
+    table.done()
+    return ratios
 
 
 def _limits(table: Reader) -> Allowance:

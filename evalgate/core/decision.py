@@ -14,8 +14,12 @@ class Decision(StrEnum):
     NOTHING_TO_JUDGE = "nothing to judge"
     PASS = "pass"  # noqa: S105 - a decision, not a password
     IMPROVED = "improved"
+    WAIVED = "waived"
+    NOT_CONFIRMED = "suspect, not confirmed"
+    UNDECIDED = "undecided"
     REGRESSION = "regression"
     NO_BASELINE = "no baseline"
+    MOVED = "baseline moved"
     NOT_MEASURED = "not measured"
     NOTHING_RAN = "nothing ran"
     VOID = "void"
@@ -29,8 +33,12 @@ EXIT_CODES: Mapping[Decision, ExitCode] = {
     Decision.NOTHING_TO_JUDGE: ExitCode.OK,
     Decision.PASS: ExitCode.OK,
     Decision.IMPROVED: ExitCode.OK,
+    Decision.WAIVED: ExitCode.OK,
+    Decision.NOT_CONFIRMED: ExitCode.OK,
+    Decision.UNDECIDED: ExitCode.OK,
     Decision.REGRESSION: ExitCode.REGRESSION,
     Decision.NO_BASELINE: ExitCode.NO_BASELINE,
+    Decision.MOVED: ExitCode.NO_BASELINE,
     Decision.NOT_MEASURED: ExitCode.NOT_MEASURED,
     Decision.NOTHING_RAN: ExitCode.NOTHING_RAN,
     Decision.VOID: ExitCode.VOID,

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from evalgate.core.signal_change import SIGNALS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -13,7 +17,10 @@ class Policy:
     the interval. The one-stage rule blocks when the suite's exact stratified mid-p is at
     most ``suite_alpha`` or a task's step-down min-P at most ``task_alpha``. More than
     ``max_errored`` of the trials errored means that nothing was measured. With ``prove`` a live
-    gate makes all its rounds unless a drop of the margin is excluded before.
+    gate makes all its rounds unless a drop of the margin is excluded before. Whatever the base
+    does, a task of ``must_pass`` that fails once blocks, and a mean pass rate below
+    ``min_pass_rate`` (0 to 1). ``budgets`` maps a soft signal to the ratio of head to base
+    beyond which it blocks; signals without one are only warned of.
     """
 
     margin: float = 0.10
@@ -21,12 +28,23 @@ class Policy:
     task_alpha: float = 0.01
     max_errored: float = 0.10
     prove: bool = False
+    must_pass: tuple[str, ...] = ()
+    min_pass_rate: float = 0.0
+    budgets: Mapping[str, float] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Refuse numbers that are no probability."""
-        for name in ("margin", "suite_alpha", "task_alpha", "max_errored"):
+        for name in ("margin", "suite_alpha", "task_alpha", "max_errored", "min_pass_rate"):
             if not 0.0 <= getattr(self, name) <= 1.0:
                 message = f"{name} must lie between 0 and 1"
+                raise ValueError(message)
+        for name, ratio in self.budgets.items():
+            if not (name in SIGNALS and SIGNALS[name].is_ratio):
+                known = ", ".join(name for name, one in SIGNALS.items() if one.is_ratio)
+                message = f"budgets: {name!r} is none of {known}"
+                raise ValueError(message)
+            if not 1.0 <= ratio < math.inf:
+                message = f"budgets: {name}: a ratio of head to base is 1 or more, such as 1.25"
                 raise ValueError(message)
 
     def not_measured(self, errored: int, trials: int) -> bool:
@@ -36,8 +54,16 @@ class Policy:
     @property
     def sentence(self) -> str:
         """The rules in one line."""
-        return (
+        said = (
             f"block at suite mid-p ≤ {self.suite_alpha:g} or a task's min-P ≤ "
-            f"{self.task_alpha:g}; margin {self.margin * 100:g} points; not measured above "
+            f"{self.task_alpha:g}, live once fresh runs of both sides confirm it; margin "
+            f"{self.margin * 100:g} points; not measured above "
             f"{self.max_errored * 100:g} % errored trials"
         )
+        if self.must_pass:
+            said += f"; must pass: {', '.join(self.must_pass)}"
+        if self.min_pass_rate:
+            said += f"; pass rate at least {self.min_pass_rate * 100:g} %"
+        for name, ratio in self.budgets.items():
+            said += f"; {SIGNALS[name].words} at most {(ratio - 1) * 100:+g} %"
+        return said

@@ -43,3 +43,15 @@ def rule(counts: Sequence[TaskCounts], policy: Policy) -> Ruling:
         worse=worse,
         better=not worse and p_better <= policy.suite_alpha,
     )
+
+
+def can_block(stored: Mapping[str, tuple[int, int]], policy: Policy, *, runs: int) -> bool:
+    """Tell whether the rule could block at all: were every one of ``runs`` new runs to fail.
+
+    ``stored`` holds passes and runs of each task's baseline.
+    """
+    worst = [
+        TaskCounts(task=task, base_passed=passed, base_runs=made, head_passed=0, head_runs=runs)
+        for task, (passed, made) in stored.items()
+    ]
+    return rule(worst, policy).worse

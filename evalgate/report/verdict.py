@@ -12,8 +12,9 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from evalgate.core.change import Change, TaskChange
 from evalgate.core.decision import Decision
-from evalgate.core.sample import Sample
-from evalgate.core.verdict import Verdict, percent
+from evalgate.core.rates import percent
+from evalgate.core.signal_change import SIGNALS, level_of
+from evalgate.core.verdict import Verdict
 from evalgate.errors import UsageError
 from evalgate.report.markdown import escape, escape_html, fence
 
@@ -35,11 +36,8 @@ _TEMPLATE_ERRORS = (
     ValueError,
 )
 
-_NUMBERS = (
-    ("tokens per trial", "output_tokens", "{:.0f}"),
-    ("seconds per trial", "seconds", "{:.1f}"),
-    ("cost per trial", "cost_usd", "${:.4f}"),
-)
+#: What stands before a signal that moved.
+_FLAGS: Mapping[str, str] = {"up": "⚠ ", "down": "✓ ", "": ""}
 
 
 _COMPARABLE = (Change.REGRESSED, Change.FELL, Change.FIRST_PASS, Change.ROSE, Change.SAME)
@@ -88,6 +86,7 @@ def render_verdict(verdict: Verdict, story: Story, *, template: str | None = Non
         alert=_ALERTS.get(verdict.decision, "WARNING"),
         numbers=_numbers(verdict),
         moved=[change for change in verdict.changes if change.moved],
+        flagged=[change for change in verdict.signals if change.flag],
         regressed=_regressed(verdict),
         rate=_rate,
     )
@@ -126,10 +125,17 @@ def _numbers(verdict: Verdict) -> list[tuple[str, str, str]]:
     if base is None or head is None:
         return []
     rows = [("pass rate", _pass_rate(verdict, "base"), _pass_rate(verdict, "head"))]
-    rows += [
-        (name, _mean(base, signal, form), _mean(head, signal, form))
-        for name, signal, form in _NUMBERS
-    ]
+    changes = {change.name: change for change in verdict.signals}
+    for name, signal in SIGNALS.items():
+        change = changes.get(name)
+        sides = (base, head)
+        levels = [level_of(side, name) for side in sides]
+        if change is not None:
+            levels = [change.base, change.head]
+        if levels != [None, None]:
+            shown = ["unknown" if one is None else signal.form.format(one) for one in levels]
+            flag = "" if change is None else change.flag
+            rows.append((f"{_FLAGS[flag]}{signal.words} a trial", shown[0], shown[1]))
     return rows
 
 
@@ -139,10 +145,3 @@ def _pass_rate(verdict: Verdict, side: str) -> str:
     measured = sum(len(sample.measured) for sample in samples)
     passed = sum(sample.passed for sample in samples)
     return f"{percent(passed, measured)} ({passed}/{measured})" if measured else "unknown"
-
-
-def _mean(sample: Sample, signal: str, form: str) -> str:
-    values = [getattr(row.signals, signal) for row in sample.rows]
-    if not values or any(value is None for value in values):
-        return "unknown"
-    return form.format(sum(values) / len(values))

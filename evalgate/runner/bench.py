@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from evalgate.core.faults import FaultPlan
 from evalgate.core.files import File, Tree
@@ -20,6 +21,9 @@ from evalgate.protocols import Agent, Check, SandboxProvider
 from evalgate.runner.control import Controls
 from evalgate.sandboxes.fitting import Fit
 
+#: The series of all trials that no confirmation asks for.
+MAIN: Final = "main"
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bench:
@@ -30,7 +34,8 @@ class Bench:
     ``upstreams`` is empty in a replay or regrade: there is no provider and no key. ``spending``
     is what live trials use together; under ``faults`` no trial is evidence. ``top_up`` bounds
     what a replay may ask of the model, None lets it ask nothing; ``pace`` is how fast recorded
-    streams come, 0 at once; ``tripwires`` are looked for in what the agent does.
+    streams come, 0 at once; ``tripwires`` are looked for in what the agent does. ``series`` tells
+    trials apart that only fresh ones may answer for.
     """
 
     harness: Harness
@@ -49,6 +54,7 @@ class Bench:
     top_up: TopUp | None = None
     pace: float = 0.0
     tripwires: tuple[Tripwire, ...] = ()
+    series: str = MAIN
 
     @property
     def overlay(self) -> Tree:

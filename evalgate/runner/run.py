@@ -41,11 +41,12 @@ LOST: Final = "lost"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """One trial to be made: live, or from a recording."""
+    """One trial to be made: live, or from a recording; ``beside`` of the other harness."""
 
     task: Task
     n: int
     recorded: RecordedTrial | None = None
+    beside: bool = False
 
 
 class Listener(Protocol):

@@ -35,8 +35,6 @@ from evalgate.runner.stage import Traffic, agent_stage
 from evalgate.runner.work import Work, ungraded
 from evalgate.store.runs import RunFolder
 
-_SERIES = "main"
-
 
 def live_trial(bench: Bench, task: Task, n: int, run: RunFolder, stop: threading.Event) -> Made:
     """Let the agent work with a real model, grade its claim, seal the recording.
@@ -215,7 +213,7 @@ def _conclude(
     trial = Trial(
         task=task.id,
         key=TrialKey(
-            task_digest=task.digest, fingerprint=bench.harness.fingerprint, series=_SERIES, n=n
+            task_digest=task.digest, fingerprint=bench.harness.fingerprint, series=bench.series, n=n
         ),
         outcome=outcome,
         reason=reason,
@@ -265,7 +263,7 @@ def _header(bench: Bench, task: Task, trial: Trial) -> Header:
         parts=dict(bench.harness.parts),
         task=task.id,
         task_digest=task.digest,
-        series=_SERIES,
+        series=bench.series,
         n=trial.key.n,
         evidence=trial.evidence,
         conditions=trial.conditions,

@@ -66,7 +66,7 @@ def test_a_harmless_edit_passes(recorded, scripted, evalgate):
     edit_and_record(recorded, scripted, evalgate, "Fix the bug, please.\n")
     done = evalgate("gate", cwd=recorded.path)
     assert done.returncode == 0, done.stderr
-    assert verdict(recorded)["decision"] == "pass"
+    assert verdict(recorded)["decision"] == "undecided"
     assert "90 % interval" in done.stdout
     assert "is not excluded" in done.stdout
 
@@ -114,16 +114,6 @@ def test_a_run_made_here_is_evidence_when_nothing_is_recorded(recorded, scripted
     done = evalgate("gate", cwd=recorded.path)
     assert done.returncode == 1
     assert verdict(recorded)["evidence"] == "measured"
-
-
-def test_a_live_gate_makes_its_own_trials(recorded, scripted, evalgate):
-    """--live runs the head now."""
-    recorded.write("agent/prompts/rewrite.md", "Be WRONG.\n")
-    recorded.commit("edit")
-    scripted.requests.clear()
-    done = evalgate("gate", "--live", cwd=recorded.path, env={"SCRIPTED_URL": scripted.url})
-    assert done.returncode == 1, done.stderr
-    assert len(scripted.requests) == 6
 
 
 def test_without_a_baseline_the_way_to_one_is_shown(repo, scripted, evalgate):

@@ -59,7 +59,7 @@ def test_a_recorded_harmless_edit_goes_through(pushed, scripted, evalgate):
     record(pushed, scripted, evalgate, "Fix it.\n")
     done = push(pushed)
     assert done.returncode == 0
-    assert "evalgate: pass: No detectable change" in done.stderr
+    assert "evalgate: undecided: No detectable change" in done.stderr
 
 
 def test_an_unmeasured_edit_gets_a_plumbing_replay_and_goes_through(pushed):

@@ -10,11 +10,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalgate.core.change import Change
 from evalgate.core.decision import EXIT_CODES, Decision
 from evalgate.core.identity import Conditions
+from evalgate.core.judgement import judge
 from evalgate.core.policy import Policy
+from evalgate.core.rates import percent
 from evalgate.core.sample import Sample
-from evalgate.core.verdict import Change, Verdict, judge, percent
+from evalgate.core.verdict import Verdict
 from evalgate.errors import ExitCode
 
 Make = Callable[..., Sample]
@@ -37,10 +40,39 @@ def test_every_decision_has_an_exit_code() -> None:
     assert EXIT_CODES[Decision.VOID] is ExitCode.VOID
 
 
-def test_no_change_passes(sample: Make) -> None:
-    """What can not be told apart is said with the drop that is not excluded."""
-    verdict = judge(sample(a="pppff", b="ppppp"), sample(a="ppfff", b="ppppp"), POLICY)
+def test_a_drop_that_is_excluded_passes(sample: Make) -> None:
+    """Enough runs of enough tasks leave no room for a drop of the margin."""
+    base, head = many(["p" * 20] * 6 + ["pf" * 10] * 2), many(["p" * 20] * 6 + ["fp" * 10] * 2)
+    verdict = judge(sample(**base), sample(**head), POLICY)
     assert verdict.decision is Decision.PASS
+    assert verdict.sentence.startswith("No detectable change: 88 % → 88 % (+0.0 points, ")
+    assert verdict.sentence.endswith(" A drop of 10 points is excluded.")
+    assert verdict.reasons == ()
+
+
+@pytest.mark.parametrize(
+    ("policy", "words"),
+    [
+        (Policy(must_pass=("a",)), "a must pass and passed 4 of 5 times"),
+        (Policy(min_pass_rate=0.95), "the mean pass rate is 90.0 %, below 95 %"),
+    ],
+    ids=["must pass", "least rate"],
+)
+def test_a_floor_holds_whatever_the_base_does(sample: Make, policy: Policy, words: str) -> None:
+    """A head that equals its base is blocked by what is asked of it."""
+    both = sample(a="ppppf", b="ppppp")
+    verdict = judge(both, both, policy)
+    assert verdict.decision is Decision.REGRESSION
+    assert words in verdict.sentence
+    assert verdict.reasons == (words,)
+    assert judge(both, both, POLICY).decision is Decision.UNDECIDED
+
+
+def test_what_can_not_be_told_apart_is_undecided(sample: Make) -> None:
+    """It is said with the drop that is not excluded, and with what would decide it."""
+    verdict = judge(sample(a="pppff", b="ppppp"), sample(a="ppfff", b="ppppp"), POLICY)
+    assert verdict.decision is Decision.UNDECIDED
+    assert "more trials would be needed" in verdict.reasons[0]
     assert verdict.exit_code is ExitCode.OK
     assert verdict.sentence.startswith("No detectable change: 80 % → 70 % (-10.0 points, ")
     assert verdict.sentence.endswith(" points is not excluded.")
@@ -114,7 +146,7 @@ def test_changed_new_and_gone_tasks_do_not_count(sample: Make) -> None:
         same="ppppp", changed="fffff", new="fffff", unmeasured="e", digests={"changed": "d2"}
     )
     verdict = judge(base, head, POLICY)
-    assert verdict.decision is Decision.PASS
+    assert verdict.decision is Decision.UNDECIDED
     assert "100 % → 100 % (+0.0 points" in verdict.sentence
     assert changes(verdict) == {
         "same": Change.SAME,
@@ -127,7 +159,7 @@ def test_changed_new_and_gone_tasks_do_not_count(sample: Make) -> None:
 
 @pytest.mark.parametrize(
     ("letters", "decision"),
-    [("p" * 9 + "e", Decision.PASS), ("p" * 8 + "ee", Decision.NOT_MEASURED)],
+    [("p" * 9 + "e", Decision.UNDECIDED), ("p" * 8 + "ee", Decision.NOT_MEASURED)],
 )
 def test_more_than_a_tenth_errored_is_not_measured(
     sample: Make, letters: str, decision: Decision
@@ -214,7 +246,12 @@ SUITES = st.dictionaries(
 def test_a_sample_against_itself_never_blocks(sample: Make, suite: dict[str, str]) -> None:
     """A commit gated against itself is no regression, and no improvement."""
     verdict = judge(sample(**suite), sample(**suite), POLICY)
-    assert verdict.decision in {Decision.PASS, Decision.NOT_MEASURED, Decision.NO_BASELINE}
+    assert verdict.decision in {
+        Decision.PASS,
+        Decision.UNDECIDED,
+        Decision.NOT_MEASURED,
+        Decision.NO_BASELINE,
+    }
 
 
 @settings(max_examples=100, deadline=None)
@@ -246,7 +283,9 @@ def test_the_order_is_worst_first(sample: Make) -> None:
     ]
 
 
-@pytest.mark.parametrize("name", ["margin", "suite_alpha", "task_alpha", "max_errored"])
+@pytest.mark.parametrize(
+    "name", ["margin", "suite_alpha", "task_alpha", "max_errored", "min_pass_rate"]
+)
 @pytest.mark.parametrize("value", [-0.1, 1.1, float("nan")])
 def test_a_rule_is_a_probability(name: str, value: float) -> None:
     """Rules that could never or always block are refused."""

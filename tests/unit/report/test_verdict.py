@@ -11,10 +11,11 @@ from syrupy.assertion import SnapshotAssertion
 
 from evalgate.core.decision import Decision
 from evalgate.core.identity import Conditions
+from evalgate.core.judgement import judge
 from evalgate.core.policy import Policy
 from evalgate.core.sample import Row, Sample, TaskSample
 from evalgate.core.trial import Evidence, Outcome, Signals
-from evalgate.core.verdict import Verdict, judge
+from evalgate.core.verdict import Verdict
 from evalgate.errors import UsageError
 from evalgate.report.verdict import PartChange, Story, render_verdict
 
@@ -70,7 +71,7 @@ def verdict_of(sample: Make, decision: Decision) -> Verdict:
     """Return a verdict of each kind."""
     good = sample(greet="p" * 10, add="ppppf")
     heads = {
-        Decision.PASS: sample(greet="p" * 10, add="pppff"),
+        Decision.UNDECIDED: sample(greet="p" * 10, add="pppff"),
         Decision.IMPROVED: sample(greet="p" * 10, add="ppppp"),
         Decision.REGRESSION: sample(greet="f" * 10, add="ppppp"),
         Decision.NO_BASELINE: sample(models=("m-2",), greet="p" * 10),
@@ -78,7 +79,10 @@ def verdict_of(sample: Make, decision: Decision) -> Verdict:
         Decision.NOTHING_RAN: sample(),
         Decision.VOID: good,
     }
-    base = sample(greet="f" * 10, add="ffffp") if decision is Decision.IMPROVED else good
+    sure = sample(**{f"t{n}": "p" * 20 for n in range(8)})
+    heads[Decision.PASS] = sure
+    bases = {Decision.IMPROVED: sample(greet="f" * 10, add="ffffp"), Decision.PASS: sure}
+    base = bases.get(decision, good)
     doubts = ["a committed baseline was edited"] if decision is Decision.VOID else []
     if decision in heads:
         verdict = judge(base, heads[decision], POLICY, doubts=doubts)
@@ -163,13 +167,29 @@ def test_a_hostile_text_is_inert_everywhere(sample: Make, text: str) -> None:
 
 
 def test_an_unknown_number_is_unknown(sample: Make) -> None:
-    """One trial without a price, and the mean is not known; it is never zero."""
+    """One trial without a price, and the cost is not known; it is never zero."""
     known = sample(a="pp")
     unknown = sample(Signals(seconds=2.0, output_tokens=None, cost_usd=None), a="pp")
     page = render_verdict(judge(known, unknown, POLICY), STORY)
-    assert "| tokens per trial | 100 | unknown |" in page
-    assert "| seconds per trial | 2.0 | 2.0 |" in page
-    assert "| cost per trial | $0.0100 | unknown |" in page
+    assert "| output tokens a trial | 100 | unknown |" in page
+    assert "| seconds a trial | 2.0 | 2.0 |" in page
+    assert "| cost a trial | $0.0100 | unknown |" in page
+
+
+def test_a_signal_that_moved_is_warned_of(sample: Make) -> None:
+    """The checks are green, and every trial costs a third more."""
+    names = [f"t{n}" for n in range(6)]
+    base = sample(**dict.fromkeys(names, "ppppp"))
+    dearer = Signals(seconds=2.0, output_tokens=100, cost_usd=0.0133)
+    head = sample(dearer, **dict.fromkeys(names, "ppppp"))
+    verdict = judge(base, head, POLICY)
+    page = render_verdict(verdict, STORY)
+    assert "| ⚠ cost a trial | $0.0100 | $0.0133 |" in page
+    assert "- ⚠ cost: $0.0100 → $0.0133 a trial (+33 %, 90 % interval +33 % to +33 %)" in page
+    assert verdict.decision is Decision.PASS
+    limited = judge(base, head, Policy(budgets={"cost_usd": 1.25}))
+    assert limited.decision is Decision.REGRESSION
+    assert "more than +25 % is not allowed" in limited.sentence
 
 
 def test_the_rate_counts_the_tasks_of_the_sentence(sample: Make) -> None:
@@ -184,7 +204,7 @@ def test_the_rate_counts_the_tasks_of_the_sentence(sample: Make) -> None:
 
 def test_an_interval_reads_as_it_is_written(sample: Make) -> None:
     """The sentence has nothing in it that must be escaped."""
-    page = render_verdict(verdict_of(sample, Decision.PASS), STORY)
+    page = render_verdict(verdict_of(sample, Decision.UNDECIDED), STORY)
     (alert,) = (line for line in page.splitlines() if line.startswith("> **"))
     assert "interval" in alert
     assert "\\" not in alert
@@ -192,9 +212,9 @@ def test_an_interval_reads_as_it_is_written(sample: Make) -> None:
 
 def test_a_project_may_have_its_own_page(sample: Make) -> None:
     """A template sees verdict and story, and the same filters."""
-    verdict = verdict_of(sample, Decision.PASS)
+    verdict = verdict_of(sample, Decision.UNDECIDED)
     own = "{{ verdict.decision }} {{ story.head | md }} {{ '<' | html }}\n"
-    assert render_verdict(verdict, STORY, template=own) == "pass the work tree &lt;\n"
+    assert render_verdict(verdict, STORY, template=own) == "undecided the work tree &lt;\n"
 
 
 @pytest.mark.parametrize(
@@ -218,6 +238,6 @@ def test_a_project_may_have_its_own_page(sample: Make) -> None:
 def test_a_wrong_template_is_named_with_its_line(sample: Make, template: str, words: str) -> None:
     """A project's own page is a file a person can mend."""
     with pytest.raises(UsageError) as caught:
-        render_verdict(verdict_of(sample, Decision.PASS), STORY, template=template)
+        render_verdict(verdict_of(sample, Decision.UNDECIDED), STORY, template=template)
     assert caught.value.message.startswith(words)
     assert caught.value.hint == "mend the template, or leave it out"

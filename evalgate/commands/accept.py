@@ -1,4 +1,4 @@
-"""`evalgate baseline`: accept a run as the committed numbers of its harness; list them."""
+"""`evalgate baseline accept`: make a run the committed numbers of its harness."""
 
 from __future__ import annotations
 
@@ -8,7 +8,6 @@ from evalgate import __version__
 from evalgate.commands.console import Console
 from evalgate.commands.project import WORKTREE, Project, State, open_state
 from evalgate.commands.recordings import find_recordings
-from evalgate.commands.tables import rate, render_rows
 from evalgate.core.baseline import Baseline, Provenance
 from evalgate.core.json import Json
 from evalgate.core.sample import Sample, sample_of
@@ -18,20 +17,35 @@ from evalgate.disk import write_whole
 from evalgate.errors import UsageError
 from evalgate.store.baselines import dump_baseline, dump_ledger
 from evalgate.store.runs import RunFolder, RunStore
+from evalgate.wiring import Kind
+
+#: What the plans of runs have in common whose trials are one sample.
+_EQUAL = ("kind", "fingerprint", "suite", "tripwires")
 
 
 def accept(project: Project, name: str, console: Console, *, reason: str = "") -> str:
     """Write a run's numbers as a baseline and a ledger entry; return the file's path.
 
-    Refuses a run that is not finished, does not cover the suite, or errored too often.
+    Live trials of a harness that has no recordings are taken with those of all its other runs
+    that were made here under equal conditions: nobody chooses the run that came out best, and
+    the rounds of a live gate are one sample. Refuses a run that is not finished or was made to
+    confirm a suspicion, and trials that do not cover the suite or errored too often.
     """
     run = RunStore(project.state).find(name)
     info = run.info
     if not info.get("finished"):
         message = f"run {run.id} is not finished"
         raise UsageError(message, hint="repeat its command: it goes on where it stopped")
+    if info["plan"]["kind"] == Kind.CONFIRM:
+        message = f"run {run.id} was made to confirm a suspicion: its trials are of two harnesses"
+        raise UsageError(message, hint="evalgate show lists the runs: name one of the harness")
     with open_state(project, WORKTREE) as state:
-        baseline = _baseline(state, run, run.trials)
+        recorded = find_recordings(state, str(info["plan"]["fingerprint"])).trials
+        runs = [run] if recorded else _alike(project, run)
+        if len(runs) > 1:
+            console.note(f"taken together: the {len(runs)} live runs of this harness made here")
+        trials = tuple(trial for one in runs for trial in one.trials)
+        baseline = _baseline(state, run, trials)
     path = project.root / "baselines" / baseline.filename
     if path.exists():
         console.note(f"{path.name} exists already: the same numbers")
@@ -44,18 +58,27 @@ def accept(project: Project, name: str, console: Console, *, reason: str = "") -
     return str(path)
 
 
-def list_baselines(project: Project) -> str:
-    """Return one line a committed baseline."""
-    with open_state(project, WORKTREE) as state:
-        rows = [
-            (one.filename, rate(one.sample), f"{len(one.sample.tasks)} tasks", _models(one))
-            for one in state.baselines()
-        ]
-    return render_rows(rows) if rows else "there is no baseline yet: evalgate baseline accept"
+def _alike(project: Project, run: RunFolder) -> list[RunFolder]:
+    """Return the live runs made here that say as much of the harness as this one, itself too."""
+    plan = run.info["plan"]
+    if plan["kind"] != Kind.RUN:
+        return [run]
+    conditions = _sample(run).conditions
+    return [
+        one
+        for one in RunStore(project.state).finished()
+        if one.id == run.id
+        or (
+            all(one.info["plan"].get(name) == plan.get(name) for name in _EQUAL)
+            and not _sample(one).conditions.differences(conditions)
+        )
+    ]
 
 
-def _models(one: Baseline) -> str:
-    return ", ".join(one.sample.conditions.models)
+def _sample(run: RunFolder) -> Sample:
+    plan = run.info["plan"]
+    fingerprint, evidence = str(plan["fingerprint"]), Evidence(plan["evidence"])
+    return sample_of(run.trials, fingerprint=fingerprint, evidence=evidence)
 
 
 def _baseline(state: State, run: RunFolder, trials: tuple[Trial, ...]) -> Baseline:

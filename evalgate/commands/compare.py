@@ -1,0 +1,109 @@
+"""`evalgate compare A B`: two runs, harnesses or revisions, judged by what is known of them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from evalgate.commands.project import Project, open_state
+from evalgate.core.baseline import pool
+from evalgate.core.judgement import judge
+from evalgate.core.sample import Sample, sample_of
+from evalgate.core.trial import Evidence
+from evalgate.core.verdict import Verdict
+from evalgate.errors import EvalgateError, UsageError
+from evalgate.repo.treeview import Subject, SubjectKind
+from evalgate.report.verdict import Story, render_verdict
+from evalgate.store.runs import RunFolder, RunStore
+
+_FINGERPRINT = re.compile(r"[0-9a-f]{8,64}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Compared:
+    """What the one-stage rule says of two samples, and its page. It gates nothing."""
+
+    verdict: Verdict
+    page: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Side:
+    """One of two sides: its trials, and what they are of."""
+
+    sample: Sample
+    said: str
+
+
+def compare(project: Project, base: str, head: str) -> Compared:
+    """Compare two sides by what was measured of them; nothing is run.
+
+    Each is the id of a run (or the start of one, or ``latest``), the first eight or more hex of
+    a harness that has a baseline, or a revision whose harness has one. The policy is that of the
+    work tree.
+
+    Raises:
+        UsageError: one of them names nothing that was measured.
+    """
+    sides = [_side(project, name) for name in (base, head)]
+    with open_state(project, Subject(kind=SubjectKind.WORKTREE)) as state:
+        verdict = judge(sides[0].sample, sides[1].sample, state.config.policy)
+    story = Story(base=sides[0].said, head=sides[1].said, how="named on the command line")
+    return Compared(verdict=verdict, page=render_verdict(verdict, story))
+
+
+def _side(project: Project, name: str) -> _Side:
+    run = _run(project, name)
+    if run is not None:
+        return _of_run(run)
+    found = _of_fingerprint(project, name) if _FINGERPRINT.fullmatch(name) else None
+    return found or _of_revision(project, name)
+
+
+def _run(project: Project, name: str) -> RunFolder | None:
+    try:
+        return RunStore(project.state).find(name)
+    except UsageError:
+        return None
+
+
+def _of_run(run: RunFolder) -> _Side:
+    plan = run.info["plan"]
+    fingerprint, evidence = str(plan["fingerprint"]), Evidence(plan["evidence"])
+    trials = [one for one in run.trials if one.key.fingerprint == fingerprint]
+    if not evidence.counts:
+        message = f"run {run.id} is {evidence}: its numbers can not be compared"
+        raise UsageError(message, hint="measure the harness: evalgate run")
+    sample = sample_of(trials, fingerprint=fingerprint, evidence=evidence)
+    return _Side(sample=sample, said=f"run {run.id}, harness {fingerprint[:16]}")
+
+
+def _of_fingerprint(project: Project, name: str) -> _Side | None:
+    with open_state(project, Subject(kind=SubjectKind.WORKTREE)) as state:
+        known = {one.sample.fingerprint for one in state.baselines()}
+        found = sorted(one for one in known if one.startswith(name))
+        if len(found) > 1:
+            message = f"{name} names {len(found)} harnesses that were measured"
+            raise UsageError(message, hint=f"more of it: {', '.join(one[:16] for one in found)}")
+        sample = pool(state.baselines(found[0])) if found else None
+    if sample is None:
+        return None
+    return _Side(sample=sample, said=f"the baseline of harness {sample.fingerprint[:16]}")
+
+
+def _of_revision(project: Project, name: str) -> _Side:
+    try:
+        with open_state(project, Subject.parse(name)) as state:
+            fingerprint = state.fingerprint.digest
+            sample = pool(state.baselines(fingerprint))
+    except EvalgateError as error:
+        message = f"{name!r} names no run, no measured harness and no revision: {error.message}"
+        raise UsageError(message, hint="evalgate show lists the runs") from error
+    if sample is None:
+        # A baseline is committed after what it measures: the work tree may have it.
+        found = _of_fingerprint(project, fingerprint)
+        if found is not None:
+            return found
+        message = f"the harness of {name} ({fingerprint[:16]}) was not measured"
+        raise UsageError(message, hint=f"evalgate run --rev {name}, then compare the run")
+    return _Side(sample=sample, said=f"the baseline of {name}, harness {fingerprint[:16]}")

@@ -1,0 +1,184 @@
+"""`evalgate gate --live`: rounds of the head's trials, and fresh ones of both sides if in doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from evalgate.commands.budget import budget_of, require_prices
+from evalgate.commands.estimate import estimate
+from evalgate.commands.evidence import Gathering, HeadTrials, head_trials, hits_of, trials_here
+from evalgate.commands.trials import Request, default_workers, make_trials
+from evalgate.core.change import Change, change_of
+from evalgate.core.confirmation import Plan
+from evalgate.core.counts import TaskCounts
+from evalgate.core.course import Course, Round, course
+from evalgate.core.decision import Decision
+from evalgate.core.judgement import judge_course
+from evalgate.core.policy import Policy
+from evalgate.core.sample import Sample, sample_of
+from evalgate.core.trial import Evidence, Trial
+from evalgate.core.verdict import Verdict, counts_of, not_measured, prepare
+from evalgate.errors import UsageError
+from evalgate.runner.run import Job
+from evalgate.store.runs import RunStore
+from evalgate.wiring import Kind
+
+#: The series of the one confirmation that a pair of harnesses has.
+_CONFIRMATION = "confirm-1"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LiveGate:
+    """A verdict by live trials, and the head's trials it rests on."""
+
+    verdict: Verdict
+    head: HeadTrials
+    told: tuple[str, ...] = ()
+
+
+def judge_live(it: Gathering, baseline: Sample, policy: Policy) -> LiveGate:
+    """Make what trials the course of a live gate asks for, and judge by how it ends.
+
+    Trials that were made here already are used first, and a confirmation that the same pair of
+    harnesses had is not made again.
+
+    Raises:
+        UsageError: the change sends its requests somewhere the base does not.
+    """
+    _require_known_upstreams(it)
+    planned = it.base.config.trials
+    steps = course(policy, planned=planned)
+    wanted = next(steps)
+    told: list[str] = []
+    prepared, head = _round(it, baseline, policy, wanted.runs if isinstance(wanted, Round) else 1)
+    while True:
+        if prepared.decision is not Decision.PASS:
+            return LiveGate(verdict=prepared, head=head, told=tuple(told))
+        counts: Sequence[TaskCounts] = counts_of(prepared.changes)
+        if isinstance(wanted, Plan):
+            told.append(_of_both(wanted))
+            base_sample, head_sample, made = _fresh(it, wanted)
+            head = replace(head, hits=(*head.hits, *made))
+            unsound = _unsound(prepared, base_sample, head_sample)
+            if unsound is not None:
+                return LiveGate(verdict=unsound, head=head, told=tuple(told))
+            changes = [change_of(name, base_sample, head_sample) for name in wanted.tasks]
+            counts = counts_of([one for one in changes if one.change is not Change.NOT_MEASURED])
+        try:
+            wanted = steps.send(counts)
+        except StopIteration as end:
+            found: Course = end.value
+            verdict = judge_course(prepared, found, planned=planned)
+            looks = ", ".join(f"{one.outcome}" for one in found.looks)
+            return LiveGate(verdict=verdict, head=head, told=(f"looks: {looks}", *told))
+        if isinstance(wanted, Round):
+            prepared, head = _round(it, baseline, policy, wanted.runs)
+
+
+def _round(
+    it: Gathering, baseline: Sample, policy: Policy, runs: int
+) -> tuple[Verdict, HeadTrials]:
+    """Have so many trials of every task of the head, and put them beside the baseline."""
+    made = trials_here(it)
+    jobs = [
+        Job(task=task, n=n) for task in it.tasks for n in range(len(made.of(task)) + 1, runs + 1)
+    ]
+    if jobs:
+        it.console.note(f"round of {runs} trials a task: {len(jobs)} to make")
+        it.console.note(estimate(it.base, it.harness, it.tasks, len(jobs)))
+        make_trials(it.state, _request(it, Kind.RUN, jobs), it.console)
+        made = trials_here(it)
+    head = head_trials(it, made)
+    return prepare(baseline, head.sample, policy), head
+
+
+def _fresh(it: Gathering, plan: Plan) -> tuple[Sample, Sample, tuple[str, ...]]:
+    """Make fresh trials of both sides in turn; return both samples, and what was touched."""
+    tasks = [task for task in it.tasks if task.id in plan.tasks]
+    # Odd numbers are the head's, even ones the base's: made in their order they take turns.
+    jobs = [
+        Job(task=task, n=n, beside=n % 2 == 0)
+        for n in range(1, 2 * plan.runs + 1)
+        for task in tasks
+    ]
+    request = replace(
+        _request(it, Kind.CONFIRM, jobs),
+        tasks=tasks,
+        beside=it.base.harness,
+        series=_CONFIRMATION,
+    )
+    trials = _confirmed_before(it, request)
+    if trials is None:
+        it.console.note(f"to confirm: {_of_both(plan)}")
+        it.console.note(estimate(it.base, it.harness, tasks, len(jobs)))
+        trials = make_trials(it.state, request, it.console).trials
+    base, head = (
+        sample_of(
+            [one for one in trials if one.key.fingerprint == fingerprint],
+            fingerprint=fingerprint,
+            evidence=Evidence.MEASURED,
+        )
+        for fingerprint in (it.base.harness.fingerprint, it.harness.fingerprint)
+    )
+    return base, head, hits_of(one for one in trials if one.key.fingerprint == head.fingerprint)
+
+
+def _of_both(plan: Plan) -> str:
+    tasks = "1 task" if len(plan.tasks) == 1 else f"{len(plan.tasks)} tasks"
+    return f"{plan.runs} fresh trials of {tasks} on both sides, in turn"
+
+
+def _confirmed_before(it: Gathering, request: Request) -> tuple[Trial, ...] | None:
+    """Return the trials of the same confirmation, when it was made here already."""
+    wanted = {
+        "kind": str(request.kind),
+        "series": request.series,
+        "fingerprint": request.harness.fingerprint,
+        "beside": it.base.harness.fingerprint,
+        "tasks": {task.id: task.digest for task in request.tasks},
+        "trials": [[job.task.id, job.n, ""] for job in request.jobs],
+    }
+    for run in reversed(RunStore(it.state.project.state).finished()):
+        plan = run.info["plan"]
+        if all(plan.get(name) == value for name, value in wanted.items()):
+            return run.trials
+    return None
+
+
+def _unsound(prepared: Verdict, base: Sample, head: Sample) -> Verdict | None:
+    """Return the verdict that fresh trials say nothing, when they do not."""
+    for sample in (base, head):
+        if prepared.policy.not_measured(sample.errored, len(sample.rows)):
+            return not_measured(prepared, sample)
+    unequal = base.conditions.differences(head.conditions)
+    if unequal:
+        sentence = "Base and head were run afresh under other conditions: incomparable."
+        return replace(prepared, decision=Decision.NO_BASELINE, sentence=sentence, reasons=unequal)
+    return None
+
+
+def _require_known_upstreams(it: Gathering) -> None:
+    # The change under review must not say where a key of this machine is sent. To a plan of
+    # replies none is: it is answered here.
+    known = {(m.upstream, m.key_env) for m in it.base.config.models.values()}
+    for model in it.harness.config.models.values():
+        if model.plan is None and (model.upstream, model.key_env) not in known:
+            message = f"models.{model.name}: the change sends its requests to {model.upstream!r}"
+            hint = "look at it, then measure it yourself: evalgate run --record"
+            raise UsageError(message, hint=hint)
+
+
+def _request(it: Gathering, kind: Kind, jobs: Sequence[Job]) -> Request:
+    budget = budget_of(it.base.config, it.max_usd)
+    require_prices(it.harness, budget, it.tasks)
+    return Request(
+        kind=kind,
+        harness=it.harness,
+        tasks=it.tasks,
+        jobs=jobs,
+        workers=it.workers or default_workers(),
+        sandbox=it.state.config.sandbox.use,
+        budget=budget,
+        tripwires=it.base.config.tripwires.wires,
+    )

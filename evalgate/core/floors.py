@@ -1,0 +1,22 @@
+"""What is asked of a head whatever its base does: tasks that must pass, and a least pass rate."""
+
+from __future__ import annotations
+
+import math
+
+from evalgate.core.policy import Policy
+from evalgate.core.sample import Sample
+
+
+def below_floor(head: Sample, policy: Policy) -> tuple[str, ...]:
+    """Return what the head does not reach of the policy's absolute floors, a sentence each."""
+    found = [
+        f"{name} must pass and passed {task.passed} of {len(task.measured)} times"
+        for name in policy.must_pass
+        if (task := head.tasks.get(name)) is not None and task.passed < len(task.measured)
+    ]
+    rates = [task.passed / len(task.measured) for task in head.tasks.values() if task.measured]
+    if rates and math.fsum(rates) / len(rates) < policy.min_pass_rate:
+        rate = f"{100 * math.fsum(rates) / len(rates):.1f} %"
+        found.append(f"the mean pass rate is {rate}, below {policy.min_pass_rate * 100:g} %")
+    return tuple(found)

@@ -1,0 +1,34 @@
+"""Rates and differences in the words of a verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Literal
+
+from evalgate.core.counts import TaskCounts
+from evalgate.core.statistics import Difference
+
+
+def points(difference: Difference) -> str:
+    """Return a difference in points with its 90 % interval, for a person."""
+    low, high = difference.low * 100, difference.high * 100
+    point = round(difference.point * 100, 1) + 0.0  # a drop of nothing is no drop: never -0.0
+    return f"{point:+.1f} points, 90 % interval {low:+.0f} to {high:+.0f}"
+
+
+def percent(passed: int, runs: int) -> str:
+    """Return a rate that is 100 % or 0 % only when it is exactly that."""
+    if not runs:
+        return "unknown"
+    shown = round(100 * passed / runs)
+    if passed < runs:
+        shown = min(shown, 99)
+    if passed:
+        shown = max(shown, 1)
+    return f"{shown} %"
+
+
+def rate(counts: Sequence[TaskCounts], side: Literal["base", "head"]) -> str:
+    """Return the share of all runs of one side that passed."""
+    passed = sum(getattr(one, f"{side}_passed") for one in counts)
+    return percent(passed, sum(getattr(one, f"{side}_runs") for one in counts))

@@ -1,0 +1,145 @@
+"""Gates that never were: the course of a live gate on a suite whose true pass rates are given.
+
+`evalgate plan` and `evalgate noise` ask here how often a gate would see a drop, or cry wolf, on
+the suite at hand; the benchmark asks the same of suites that are made up. All of them go through
+`evalgate.core.course`, as the gate does.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from evalgate.core.confirmation import Plan
+from evalgate.core.counts import TaskCounts
+from evalgate.core.course import Course, course
+from evalgate.core.policy import Policy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Arm:
+    """One task of a made-up gate: its true rates on both sides, and its stored baseline."""
+
+    base: float
+    head: float
+    stored_passed: int
+    stored_runs: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Outlook:
+    """What became of many made-up gates, as shares in [0, 1]; ``spent`` is trials by gate."""
+
+    blocked: float
+    suspected: float
+    spent: float
+
+
+class MadeUp:
+    """One made-up gate: draws the runs that are asked for; ``spent`` counts them."""
+
+    def __init__(self, rng: random.Random, arms: Mapping[str, Arm]) -> None:
+        """Draw by ``rng``; arms by the name of their task."""
+        self._rng = rng
+        self._arms = arms
+        self._passed = dict.fromkeys(arms, 0)
+        self._made = 0
+        self.spent = 0
+
+    def round(self, runs: int) -> list[TaskCounts]:
+        """Make the head's runs up to so many of each task; return them beside the baseline."""
+        more = runs - self._made
+        self._made = runs
+        self.spent += more * len(self._arms)
+        for name, arm in self._arms.items():
+            self._passed[name] += passes(self._rng, arm.head, more)
+        return [
+            TaskCounts(
+                task=name,
+                base_passed=arm.stored_passed,
+                base_runs=arm.stored_runs,
+                head_passed=self._passed[name],
+                head_runs=runs,
+            )
+            for name, arm in self._arms.items()
+        ]
+
+    def fresh(self, tasks: Sequence[str], runs: int) -> list[TaskCounts]:
+        """Make fresh runs of both sides."""
+        self.spent += 2 * runs * len(tasks)
+        return [
+            TaskCounts(
+                task=name,
+                base_passed=passes(self._rng, self._arms[name].base, runs),
+                base_runs=runs,
+                head_passed=passes(self._rng, self._arms[name].head, runs),
+                head_runs=runs,
+            )
+            for name in tasks
+        ]
+
+    def go(self, policy: Policy, *, planned: int) -> Course:
+        """Go through the course of a live gate to its end."""
+        steps = course(policy, planned=planned)
+        wanted = next(steps)
+        while True:
+            if isinstance(wanted, Plan):
+                counts = self.fresh(wanted.tasks, wanted.runs)
+            else:
+                counts = self.round(wanted.runs)
+            try:
+                wanted = steps.send(counts)
+            except StopIteration as end:
+                found: Course = end.value
+                return found
+
+
+def passes(rng: random.Random, rate: float, runs: int) -> int:
+    """Draw how many of ``runs`` runs pass."""
+    return sum(rng.random() < rate for _ in range(runs))
+
+
+def lowered(rates: Sequence[float], drop: float) -> list[float]:
+    """Take ``drop`` off the mean rate, the same from every task that has it to lose."""
+    target = max(0.0, sum(rates) - drop * len(rates))
+    low, high = 0.0, 1.0
+    for _ in range(40):
+        loss = (low + high) / 2
+        if sum(max(0.0, rate - loss) for rate in rates) > target:
+            low = loss
+        else:
+            high = loss
+    return [max(0.0, rate - high) for rate in rates]
+
+
+def outlook(
+    stored: Mapping[str, tuple[int, int]],
+    policy: Policy,
+    *,
+    planned: int,
+    drop: float,
+    gates: int,
+) -> Outlook:
+    """Simulate so many gates on a suite, the same ones every time.
+
+    ``stored`` holds passes and runs of each task's baseline. True rates are drawn for each gate
+    from what the baseline leaves open (a beta law with half a pass and half a failure added:
+    Jeffreys), and the head's lie ``drop`` below them on average.
+    """
+    rng = random.Random(f"{planned} {drop} {sorted(stored.items())}")  # noqa: S311 - no secret
+    names = list(stored)
+    blocked = suspected = spent = 0
+    for _ in range(gates):
+        base = [rng.betavariate(p + 0.5, n - p + 0.5) for p, n in stored.values()]
+        head = lowered(base, drop)
+        arms = {
+            name: Arm(base=b, head=h, stored_passed=stored[name][0], stored_runs=stored[name][1])
+            for name, b, h in zip(names, base, head, strict=True)
+        }
+        one = MadeUp(rng, arms)
+        found = one.go(policy, planned=planned)
+        blocked += found.worse
+        suspected += bool(found.last.suite or found.last.tasks)
+        spent += one.spent
+    return Outlook(blocked=blocked / gates, suspected=suspected / gates, spent=spent / gates)

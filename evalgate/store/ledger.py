@@ -1,0 +1,74 @@
+"""Entries of the ledger: TOML text and values."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from evalgate.core.files import Tree
+from evalgate.core.identity import FORMAT
+from evalgate.core.json import Json
+from evalgate.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Entry:
+    """One experiment: which harness, what was decided and why, and how many trials passed."""
+
+    date: str
+    fingerprint: str
+    decision: str
+    reason: str
+    evidence: str
+    passed: int
+    measured: int
+    parts: Mapping[str, str]
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the JSON form."""
+        return {
+            "date": self.date,
+            "fingerprint": self.fingerprint,
+            "decision": self.decision,
+            "reason": self.reason,
+            "evidence": self.evidence,
+            "passed": self.passed,
+            "measured": self.measured,
+            "parts": dict(self.parts),
+        }
+
+
+def load_ledger(files: Tree) -> tuple[Entry, ...]:
+    """Read the entries among files below ``baselines/ledger/``, oldest first.
+
+    Raises:
+        UsageError: one is newer than this evalgate, or is none.
+    """
+    found = [
+        _load(file.data, path) for path, file in sorted(files.items()) if path.endswith(".toml")
+    ]
+    return tuple(sorted(found, key=lambda one: one.date))
+
+
+def _load(data: bytes, path: str) -> Entry:
+    name = f"baselines/ledger/{path}"
+    try:
+        value: Mapping[str, Any] = tomllib.loads(data.decode())
+        if int(value["format"]) > FORMAT:
+            message = f"{name}: format {value['format']} is newer than this evalgate knows"
+            raise UsageError(message, hint="upgrade git-evalgate")
+        return Entry(
+            date=str(value["date"]),
+            fingerprint=str(value["fingerprint"]),
+            decision=str(value["decision"]),
+            reason=str(value.get("reason", "")),
+            evidence=str(value["evidence"]),
+            passed=sum(int(one) for one in value["passed"].values()),
+            measured=sum(int(one) for one in value["measured"].values()),
+            parts={str(part): str(one) for part, one in value["parts"].items()},
+        )
+    except (ValueError, LookupError, TypeError, AttributeError) as error:
+        message = f"{name}: this is no ledger entry: {error!r}"
+        raise UsageError(message, hint="restore it from git") from error

@@ -1,0 +1,216 @@
+"""`evalgate gate --live`: rounds, suspicion, fresh runs of both sides, and one decision."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+
+def verdict(repo) -> dict:
+    return json.loads((repo.path / ".evalgate" / "verdict.json").read_text())
+
+
+def edit(repo, prompt: str) -> None:
+    repo.write("agent/prompts/rewrite.md", prompt)
+    repo.commit(f"Edit the prompt: {prompt}")
+
+
+@pytest.fixture
+def live(recorded, scripted, evalgate):
+    """Call the gate live; return the finished process."""
+
+    def call(*options: str):
+        env = {"SCRIPTED_URL": scripted.url}
+        return evalgate("gate", "--live", *options, cwd=recorded.path, env=env)
+
+    return call
+
+
+def test_a_drop_is_confirmed_by_fresh_runs_of_both_sides(recorded, scripted, live):
+    """Six trials of the head, then three of each task on each side, in turn."""
+    edit(recorded, "Be WRONG.\n")
+    scripted.requests.clear()
+    done = live("-j", "1")
+    assert done.returncode == 1, done.stderr
+    found = verdict(recorded)
+    assert (found["decision"], found["evidence"]) == ("regression", "measured")
+    assert "in fresh runs of both sides, made side by side" in found["sentence"]
+    assert found["reasons"][0].startswith("against the stored baseline: 100 % → 0 %")
+    prompts = ["WRONG" in one["messages"][0]["content"] for one in scripted.requests]
+    assert prompts[:6] == [True] * 6
+    assert prompts[6:] == [True, True, False, False] * 3
+    assert "3 fresh trials of 2 tasks on both sides, in turn" in done.stdout
+
+
+def test_the_same_question_costs_nothing_twice(recorded, scripted, live):
+    """What was made for it is the answer again."""
+    edit(recorded, "Be WRONG.\n")
+    assert live().returncode == 1
+    first = verdict(recorded)
+    scripted.requests.clear()
+    assert live().returncode == 1
+    assert scripted.requests == []
+    assert verdict(recorded) == first
+
+
+def test_an_unlucky_head_is_not_blocked(recorded, scripted, live):
+    """What fresh runs do not confirm passes, and is told."""
+    edit(recorded, "Fix it, please.\n")
+    right = scripted.answer
+    asked = []
+
+    def unlucky(request):
+        asked.append(request)
+        status, text = right(request)
+        return (status, text) if len(asked) > 6 else (status, "no idea")
+
+    scripted.answer = unlucky
+    done = live("-j", "1")
+    assert done.returncode == 0, done.stderr
+    found = verdict(recorded)
+    assert found["decision"] == "suspect, not confirmed"
+    assert found["reasons"] == [
+        "fresh runs of both sides on 2 tasks: 100 % → 100 % (+0.0 points, 90 % interval -50 to +50)"
+    ]
+
+
+def test_a_world_that_got_worse_is_not_the_change_s_doing(recorded, scripted, live):
+    """The base does as badly today: exit 3, and the baseline is to be made anew."""
+    edit(recorded, "Fix it, please.\n")
+    scripted.answer = lambda _: (200, "no idea")
+    done = live()
+    assert done.returncode == 3, done.stderr
+    found = verdict(recorded)
+    assert found["decision"] == "baseline moved"
+    assert "The base itself does worse today" in found["sentence"]
+
+
+def test_a_provider_that_fails_is_not_measured(recorded, scripted, live):
+    """Neither in a round nor in the confirmation."""
+    edit(recorded, "Be WRONG.\n")
+    right = scripted.answer
+    asked = []
+
+    def failing(request):
+        asked.append(request)
+        return right(request) if len(asked) <= 6 else (401, "no")
+
+    scripted.answer = failing
+    done = live("-j", "1")
+    assert done.returncode == 4, done.stderr
+    assert verdict(recorded)["decision"] == "not measured"
+
+
+def test_strict_asks_for_an_answer(recorded, live):
+    """Undecided is exit 4 then, here and in the file."""
+    edit(recorded, "Fix it, please.\n")
+    assert live().returncode == 0
+    assert verdict(recorded)["decision"] == "undecided"
+    assert live("--strict").returncode == 4
+    assert verdict(recorded)["exit_code"] == 4
+
+
+def test_what_must_pass_must_pass(recorded, scripted, live):
+    """Whatever the base does: a floor of the policy, read from the base."""
+    config = (recorded.path / "evalgate.toml").read_text()
+    recorded.write("evalgate.toml", config + '\n[policy]\nmust_pass = ["double"]\n')
+    recorded.commit("policy")
+    edit(recorded, "Fix it, please.\n")
+    right = scripted.answer
+    asked = []
+
+    def once_wrong(request):
+        if "double" in request["messages"][-1]["content"]:
+            asked.append(request)
+            if len(asked) == 2:
+                return 200, "no idea"
+        return right(request)
+
+    scripted.answer = once_wrong
+    done = live()
+    assert done.returncode == 1, done.stdout
+    assert "double must pass and passed 2 of 3 times" in verdict(recorded)["sentence"]
+
+
+def test_fewer_rounds_where_it_is_clear(recorded, scripted, live, evalgate):
+    """With five trials planned, a head that does well is not run five times."""
+    config = (recorded.path / "evalgate.toml").read_text()
+    recorded.write("evalgate.toml", config.replace("trials = 3", "trials = 5"))
+    env = {"SCRIPTED_URL": scripted.url}
+    assert evalgate("run", cwd=recorded.path, env=env).returncode == 0
+    assert evalgate("baseline", "accept", cwd=recorded.path).returncode == 0
+    recorded.commit("five trials")
+    edit(recorded, "Fix it, please.\n")
+    scripted.requests.clear()
+    done = live()
+    assert done.returncode == 0, done.stderr
+    found = verdict(recorded)
+    assert found["decision"] == "pass"
+    assert found["sentence"].startswith("No sign of a drop after 4 of 10 trials, stopped early")
+    assert len(scripted.requests) == 4
+
+
+def test_trials_under_other_tripwires_are_not_taken(recorded, scripted, evalgate):
+    """What the change looks for in place of the base's would hide what it touched."""
+    config = (recorded.path / "evalgate.toml").read_text()
+    recorded.write("evalgate.toml", config + '\n[tripwires]\nwithout = ["history"]\n')
+    edit(recorded, "Be WRONG.\n")
+    env = {"SCRIPTED_URL": scripted.url}
+    assert evalgate("run", cwd=recorded.path, env=env).returncode == 0
+    done = evalgate("gate", cwd=recorded.path)
+    assert done.returncode == 7, done.stdout
+    assert "this change edits the tripwires; the base's are looked for" in done.stdout
+
+
+def test_all_rounds_are_accepted_together(recorded, scripted, live, evalgate):
+    """They are one sample; a confirmation, which is of two harnesses, is none."""
+    edit(recorded, "Be WRONG.\n")
+    assert live("-j", "1").returncode == 1
+    confirming = evalgate("baseline", "accept", "latest", cwd=recorded.path)
+    assert confirming.returncode == 2
+    assert "its trials are of two harnesses" in confirming.stderr
+    env = {"SCRIPTED_URL": scripted.url}
+    assert evalgate("run", "--fresh", cwd=recorded.path, env=env).returncode == 0
+    done = evalgate("baseline", "accept", cwd=recorded.path)
+    assert done.returncode == 0, done.stderr
+    assert "the 2 live runs of this harness made here" in done.stderr
+    listed = evalgate("baseline", "list", cwd=recorded.path).stdout
+    assert "0/12 passed" in listed
+
+
+def test_the_classic_story(recorded, scripted, live, evalgate):
+    """A line asks for shorter messages; every check stays green; diffs grow and answers swell.
+
+    The gate passes it, and warns of what no check looks at.
+    """
+    config = (recorded.path / "evalgate.toml").read_text()
+    recorded.write("evalgate.toml", config.replace("trials = 3", "trials = 5"))
+    env = {"SCRIPTED_URL": scripted.url}
+    assert evalgate("run", cwd=recorded.path, env=env).returncode == 0
+    assert evalgate("baseline", "accept", cwd=recorded.path).returncode == 0
+    recorded.commit("five trials")
+    edit(recorded, "Fix it. Keep commit messages SHORT.\n")
+    right = scripted.answer
+
+    def vague(request):
+        status, text = right(request)
+        if "SHORT" in request["messages"][0]["content"]:
+            text = text.replace("    return", "    # TODO: describe\n    # TODO: tidy\n    return")
+        return status, text
+
+    scripted.answer = vague
+    done = live("--advisory")
+    assert done.returncode == 0, done.stderr
+    found = verdict(recorded)
+    assert found["decision"] in {"pass", "undecided"}
+    assert found["signals"]["diff_lines"]["flag"] == "up"
+    assert "⚠ diff lines: 2 → 4 a trial (+100 %" in done.stdout
+    budget = (recorded.path / "evalgate.toml").read_text() + "[policy.budgets]\ndiff_lines = 1.3\n"
+    recorded.git("checkout", "-q", "HEAD~1")
+    recorded.write("evalgate.toml", budget)
+    recorded.commit("a budget")
+    edit(recorded, "Fix it. Keep commit messages SHORT.\n")
+    done = live()
+    assert done.returncode == 1, done.stdout
+    assert "more than +30 % is not allowed" in verdict(recorded)["sentence"]

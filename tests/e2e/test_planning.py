@@ -1,0 +1,136 @@
+"""`evalgate plan`, `noise` and `compare`: what is known, and nothing is run."""
+
+from __future__ import annotations
+
+import json
+
+
+def test_a_plan_says_what_finds_a_drop_and_what_it_costs(recorded, evalgate, scripted):
+    """Simulated from the suite's own baseline, the same every time; no model is asked."""
+    asked = len(scripted.requests)
+    done = evalgate("--json", "plan", "--drop", "50", cwd=recorded.path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert (found["tasks"], found["stored_trials"], found["drop"]) == (2, 6, 0.5)
+    assert [one["trials"] for one in found["choices"]] == [1, 3, 5, 10, 20]
+    shares = [one["found"] for one in found["choices"]]
+    assert shares[-1] > shares[0]
+    assert all(one["usd_a_gate"] is None for one in found["choices"])
+    assert evalgate("--json", "plan", "--drop", "50", cwd=recorded.path).stdout == done.stdout
+    assert len(scripted.requests) == asked
+
+
+def test_money_chooses_the_best_it_buys(recorded, evalgate, scripted):
+    """With a price that is known, and none without one."""
+    done = evalgate("plan", "--usd", "5", cwd=recorded.path)
+    assert "For $5.00 none of these is known to be affordable." in done.stdout
+    config = recorded.path / "evalgate.toml"
+    price = 'upstream = "env:SCRIPTED_URL"\nprice = { input = 1000, output = 1000 }'
+    config.write_text(config.read_text().replace('upstream = "env:SCRIPTED_URL"', price))
+    env = {"SCRIPTED_URL": scripted.url}
+    assert evalgate("run", cwd=recorded.path, env=env).returncode == 0
+    assert evalgate("baseline", "accept", cwd=recorded.path).returncode == 0
+    done = evalgate("--json", "plan", "--usd", "1.1", cwd=recorded.path)
+    found = json.loads(done.stdout)
+    costs = {one["trials"]: one["usd_a_gate"] for one in found["choices"]}
+    assert all(cost is not None for cost in costs.values())
+    assert costs[found["affordable"]] <= 1.1
+
+
+def test_noise_is_that_of_the_suite(recorded, evalgate):
+    """How often nothing is taken for something, and what would be seen."""
+    done = evalgate("--json", "noise", "-k", "5", cwd=recorded.path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert 0 <= found["false_blocks"] <= found["suspected"] <= 0.5
+    assert found["smallest_drop"] is None or found["smallest_drop"] > 0.1
+
+
+def test_without_numbers_there_is_no_plan(repo, evalgate):
+    """The way to them is shown."""
+    for command in (("plan",), ("noise",)):
+        done = evalgate(*command, cwd=repo.path)
+        assert done.returncode == 2
+        assert "nobody measured the harness" in done.stderr
+        assert "evalgate baseline accept" in done.stderr
+    assert evalgate("plan", "--drop", "0", cwd=repo.path).returncode == 2
+
+
+def test_two_runs_are_compared(recorded, scripted, evalgate):
+    """By their names, the start of them, or `latest`; nothing is gated."""
+    recorded.write("agent/prompts/rewrite.md", "Be WRONG.\n")
+    env = {"SCRIPTED_URL": scripted.url}
+    assert evalgate("run", cwd=recorded.path, env=env).returncode == 0
+    first, second = sorted(path.name for path in (recorded.path / ".evalgate/runs").iterdir())[-2:]
+    done = evalgate("compare", first, "latest", cwd=recorded.path)
+    assert done.returncode == 0, done.stderr
+    assert "**Regression.**" in done.stdout
+    assert second in done.stdout
+    asked = len(scripted.requests)
+    back = evalgate("--json", "compare", second, first, cwd=recorded.path)
+    assert json.loads(back.stdout)["decision"] == "improved"
+    assert len(scripted.requests) == asked
+
+
+def test_revisions_and_harnesses_are_compared_by_their_baselines(recorded, scripted, evalgate):
+    """What nobody measured is named."""
+    (baseline,) = (recorded.path / "baselines").glob("*.toml")
+    done = evalgate("compare", "HEAD", baseline.name[:12], cwd=recorded.path)
+    assert done.returncode == 0, done.stderr
+    assert "100 % → 100 %" in done.stdout
+    recorded.write("agent/prompts/rewrite.md", "Another.\n")
+    recorded.commit("edit")
+    done = evalgate("compare", "HEAD~1", "HEAD", cwd=recorded.path)
+    assert done.returncode == 2
+    assert "the harness of HEAD (" in done.stderr
+    done = evalgate("compare", "nonsense", "HEAD", cwd=recorded.path)
+    assert done.returncode == 2
+    assert "'nonsense' names no run" in done.stderr
+
+
+def test_the_ledger_lists_every_experiment(recorded, scripted, evalgate):
+    """Oldest first, with its reason; as a table for a page too."""
+    recorded.write("agent/prompts/rewrite.md", "Be WRONG | or not.\n")
+    env = {"SCRIPTED_URL": scripted.url}
+    assert evalgate("run", cwd=recorded.path, env=env).returncode == 0
+    done = evalgate("baseline", "accept", "--reason", "worse | on purpose", cwd=recorded.path)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(evalgate("--json", "ledger", cwd=recorded.path).stdout)["experiments"]
+    assert [(one["passed"], one["measured"]) for one in found] in (
+        [(6, 6), (0, 6)],
+        [(0, 6), (6, 6)],
+    )
+    page = evalgate("ledger", "--markdown", cwd=recorded.path).stdout
+    assert page.startswith("| date | harness | decision |")
+    assert "worse \\| on purpose" in page
+    (entry, *_) = (recorded.path / "baselines/ledger").glob("*.toml")
+    entry.write_text("format = 1\n")
+    done = evalgate("ledger", cwd=recorded.path)
+    assert done.returncode == 2
+    assert f"{entry.name}: this is no ledger entry" in done.stderr
+
+
+def test_an_empty_ledger_says_how_to_begin(repo, evalgate):
+    """No table of nothing."""
+    assert "evalgate baseline accept" in evalgate("ledger", cwd=repo.path).stdout
+
+
+def test_baselines_are_shown_and_verified(recorded, evalgate):
+    """By how their names begin; what has no ledger entry is exit 6, what was edited exit 2."""
+    (baseline,) = (recorded.path / "baselines").glob("*.toml")
+    shown = evalgate("baseline", "show", baseline.name[:8], cwd=recorded.path)
+    assert shown.returncode == 0, shown.stderr
+    assert "6/6 passed" in shown.stdout
+    assert evalgate("baseline", "show", "ffffffff", cwd=recorded.path).returncode == 2
+    verified = evalgate("baseline", "verify", cwd=recorded.path)
+    assert verified.returncode == 0, verified.stderr
+    assert "digest recomputed; 6 of 6 trials have their recording here" in verified.stdout
+    (entry,) = (recorded.path / "baselines/ledger").glob("*.toml")
+    entry.unlink()
+    verified = evalgate("baseline", "verify", cwd=recorded.path)
+    assert verified.returncode == 6
+    assert "no ledger entry has its numbers" in verified.stdout
+    baseline.write_text(baseline.read_text().replace('"passed"', '"failed"', 1))
+    verified = evalgate("baseline", "verify", cwd=recorded.path)
+    assert verified.returncode == 2
+    assert "it was edited by hand" in verified.stderr

@@ -1,0 +1,135 @@
+"""`evalgate waive`: a known regression, accepted on the base's side, for a while."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+TOMORROW = (datetime.now(UTC) + timedelta(days=1)).date().isoformat()
+YESTERDAY = (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
+
+
+def verdict(repo) -> dict:
+    return json.loads((repo.path / ".evalgate" / "verdict.json").read_text())
+
+
+@pytest.fixture
+def worse(recorded, scripted, evalgate):
+    """A branch whose prompt hurts, recorded."""
+    recorded.git("checkout", "-q", "-b", "edit")
+    recorded.write("agent/prompts/rewrite.md", "Be WRONG.\n")
+    env = {"SCRIPTED_URL": scripted.url}
+    assert evalgate("run", "--record", cwd=recorded.path, env=env).returncode == 0
+    recorded.commit("Edit the prompt")
+    assert evalgate("gate", "--base", "main", cwd=recorded.path).returncode == 1
+    return recorded
+
+
+def waive(evalgate, repo, *options: str, drop: str = "100", until: str = TOMORROW):
+    return evalgate(
+        *("waive", "--base", "main", "--max-drop", drop, "--until", until),
+        *("--reason", "shorter on purpose", *options),
+        cwd=repo.path,
+    )
+
+
+def approve(repo, path: str) -> None:
+    """Put a waiver on the base's side, as a reviewer does, and the branch on top of it."""
+    repo.git("add", path)
+    repo.git("stash", "-q")
+    repo.git("checkout", "-q", "main")
+    repo.git("stash", "pop", "-q")
+    repo.commit("Waive")
+    repo.git("checkout", "-q", "edit")
+    repo.git("rebase", "-q", "main")
+
+
+def all_waivers(evalgate, repo, **how) -> None:
+    """Waive the suite and both tasks."""
+    for options in ((), ("--task", "double"), ("--task", "triple")):
+        done = waive(evalgate, repo, *options, **how)
+        assert done.returncode == 0, done.stderr
+
+
+def test_what_the_base_accepts_is_waived(worse, evalgate):
+    """Exit 0, its own decision, and the waiver is shown."""
+    all_waivers(evalgate, worse)
+    approve(worse, "baselines/waivers")
+    done = evalgate("gate", "--base", "main", cwd=worse.path)
+    assert done.returncode == 0, done.stdout
+    found = verdict(worse)
+    assert found["decision"] == "waived"
+    assert "shorter on purpose" in " ".join(found["reasons"])
+    assert "A known regression, accepted" in done.stdout
+
+
+def test_nobody_waives_a_change_in_itself(worse, evalgate):
+    """The file in the change is named and does not count."""
+    all_waivers(evalgate, worse)
+    worse.commit("waive it myself")
+    done = evalgate("gate", "--base", "main", cwd=worse.path)
+    assert done.returncode == 1
+    assert "a waiver of this very change does not count until the base has it" in done.stdout
+
+
+def test_a_larger_drop_than_waived_is_a_regression(worse, evalgate):
+    """The size is part of what was accepted."""
+    all_waivers(evalgate, worse, drop="20")
+    approve(worse, "baselines/waivers")
+    assert evalgate("gate", "--base", "main", cwd=worse.path).returncode == 1
+
+
+def test_a_waiver_runs_out(worse, evalgate):
+    """And may be taken away then; the gate says why it blocks again."""
+    path = worse.path / "baselines/waivers"
+    all_waivers(evalgate, worse)
+    for file in sorted(path.glob("*.toml")):
+        value = tomllib.loads(file.read_text())
+        edited = file.read_text().replace(value["until"], YESTERDAY)
+        file.write_text(edited)
+    approve(worse, "baselines/waivers")
+    done = evalgate("gate", "--base", "main", cwd=worse.path)
+    assert done.returncode == 2, "edited by hand"
+    assert "it was edited by hand" in done.stderr
+
+
+def test_a_waiver_that_is_removed_voids_nothing(worse, evalgate):
+    """What it accepted is a regression again."""
+    all_waivers(evalgate, worse)
+    approve(worse, "baselines/waivers")
+    worse.git("rm", "-q", "-r", "baselines/waivers")
+    worse.commit("no longer")
+    # The base still has it: it counts until the base takes it away.
+    assert evalgate("gate", "--base", "main", cwd=worse.path).returncode == 0
+
+
+def test_another_edit_is_not_waived(worse, scripted, evalgate):
+    """A waiver is bound to the pair of harnesses."""
+    all_waivers(evalgate, worse)
+    approve(worse, "baselines/waivers")
+    worse.write("agent/prompts/rewrite.md", "Be WRONG twice.\n")
+    env = {"SCRIPTED_URL": scripted.url}
+    assert evalgate("run", "--record", cwd=worse.path, env=env).returncode == 0
+    worse.commit("another edit")
+    assert evalgate("gate", "--base", "main", cwd=worse.path).returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("options", "how", "words"),
+    [
+        ((), {"until": YESTERDAY}, "has passed"),
+        (("--task", "nosuch"), {}, "--task nosuch: the base has no such task"),
+        (("--head", "main"), {}, "nothing to waive"),
+        ((), {"drop": "0"}, "--max-drop"),
+    ],
+    ids=["yesterday", "no such task", "one harness", "no drop"],
+)
+def test_what_can_not_be_waived_is_said(worse, evalgate, options, how, words):
+    """Exit 2 with a hint, and no file."""
+    done = waive(evalgate, worse, *options, **how)
+    assert done.returncode == 2, done.stderr
+    assert words in done.stderr
+    assert not (worse.path / "baselines/waivers").exists()

@@ -1,0 +1,128 @@
+"""The course of a live gate as a decision, in words; and how gates on known rates come out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from evalgate.core.change import Change
+from evalgate.core.confirmation import confirm
+from evalgate.core.counts import TaskCounts
+from evalgate.core.course import Course
+from evalgate.core.decision import Decision
+from evalgate.core.judgement import judge_course
+from evalgate.core.policy import Policy
+from evalgate.core.rounds import look, look_up
+from evalgate.core.rule import can_block
+from evalgate.core.sample import Sample
+from evalgate.core.simulation import lowered, outlook
+from evalgate.core.verdict import counts_of, prepare
+
+Make = Callable[..., Sample]
+
+
+def fresh(*cells: tuple[int, int], runs: int = 5) -> list[TaskCounts]:
+    """Return fresh runs of tasks t0, t1, ...: passes of base and of head."""
+    return [
+        TaskCounts(task=f"t{n}", base_passed=base, base_runs=runs, head_passed=head, head_runs=runs)
+        for n, (base, head) in enumerate(cells)
+    ]
+
+
+def many(letters: list[str]) -> dict[str, str]:
+    """Name tasks t0, t1, ..."""
+    return {f"t{index}": word for index, word in enumerate(letters)}
+
+
+def course_of(sample: Make, base: list[str], head: list[str]) -> tuple:
+    """Return what is prepared, and a course of one look."""
+    policy = Policy()
+    prepared = prepare(sample(**many(base)), sample(**many(head)), policy)
+    counts = counts_of(prepared.changes)
+    runs = len(head[0])
+    seen = look(counts, runs=runs, planned=5, margin=policy.margin)
+    return prepared, Course(looks=(seen,), counts=counts)
+
+
+def test_a_confirmed_drop_tells_the_fresh_difference(sample: Make) -> None:
+    """And beside it what the stored baseline said."""
+    prepared, found = course_of(sample, ["ppppp"] * 6, ["ff"] * 6)
+    again = fresh(*[(5, 2)] * 6)
+    found = replace(found, confirmed=confirm(found.last, again), fresh=again)
+    verdict = judge_course(prepared, found, planned=5)
+    assert verdict.decision is Decision.REGRESSION
+    assert verdict.difference is not None
+    assert verdict.difference.point == pytest.approx(-0.6)
+    assert "100 % → 40 % (-60.0 points" in verdict.sentence
+    assert verdict.reasons[0].startswith("against the stored baseline: 100 % → 0 %")
+
+
+def test_a_confirmed_task_is_named(sample: Make) -> None:
+    """Where the suite as a whole did not fall."""
+    prepared, found = course_of(sample, ["ppppp", *["pppff"] * 8], ["ff", *["pf", "pp"] * 4])
+    assert found.last.tasks == ("t0",)
+    assert not found.last.suite
+    again = fresh((5, 0))
+    found = replace(found, confirmed=confirm(found.last, again), fresh=again)
+    verdict = judge_course(prepared, found, planned=5)
+    assert verdict.decision is Decision.REGRESSION
+    assert verdict.sentence.endswith("made side by side; broken: t0.")
+    assert verdict.changes[0].change is Change.REGRESSED
+
+
+def test_a_base_that_moved_is_no_regression(sample: Make) -> None:
+    """Nor is it a pass: exit 3."""
+    prepared, found = course_of(sample, ["ppppp"] * 6, ["ff"] * 6)
+    again = fresh(*[(1, 1)] * 6)
+    found = replace(found, confirmed=confirm(found.last, again), fresh=again, moved=True)
+    verdict = judge_course(prepared, found, planned=5)
+    assert verdict.decision is Decision.MOVED
+    assert int(verdict.exit_code) == 3
+
+
+def test_a_gain_counts_once_it_is_confirmed(sample: Make) -> None:
+    """Else it is a pass that tells of it."""
+    prepared, found = course_of(sample, ["pffff"] * 8, ["pp"] * 8)
+    gain = look_up(found.counts, alpha=0.04)
+    for again, decision in (
+        (fresh(*[(0, 3)] * 8, runs=3), Decision.IMPROVED),
+        (fresh(*[(2, 2)] * 8, runs=3), Decision.PASS),
+    ):
+        back = [one.swapped for one in again]
+        ended = replace(found, gain=gain, confirmed=confirm(gain, back), fresh=again)
+        verdict = judge_course(prepared, ended, planned=5)
+        assert verdict.decision is decision, verdict.sentence
+        if decision is Decision.PASS:
+            assert "a gain was suspected and not confirmed" in verdict.sentence
+
+
+def test_a_gate_that_can_never_block_is_known_beforehand() -> None:
+    """Too few trials, or tasks that never passed."""
+    assert can_block({"a": (5, 5), "b": (5, 5)}, Policy(), runs=5)
+    assert not can_block({"a": (1, 1), "b": (1, 1)}, Policy(), runs=1)
+    assert not can_block({"a": (0, 20)}, Policy(), runs=20)
+    assert not can_block({}, Policy(), runs=5)
+
+
+def test_a_drop_is_taken_from_the_tasks_that_have_it() -> None:
+    """The mean falls by it, and none falls below nothing."""
+    rates = [1.0, 0.6, 0.05, 0.0]
+    found = lowered(rates, 0.2)
+    assert sum(found) == pytest.approx(sum(rates) - 0.8)
+    assert found[2:] == [0.0, 0.0]
+    assert lowered([0.1], 0.5) == [0.0]
+
+
+def test_an_outlook_is_the_same_every_time() -> None:
+    """And a larger drop is found more often."""
+    stored = {f"t{n}": (n % 6, 5) for n in range(12)}
+    calm, small, large = (
+        outlook(stored, Policy(), planned=5, drop=drop, gates=60) for drop in (0.0, 0.15, 0.4)
+    )
+    assert calm == outlook(stored, Policy(), planned=5, drop=0.0, gates=60)
+    assert calm.blocked <= 0.1
+    assert calm.blocked < small.blocked < large.blocked
+    assert large.blocked >= 0.9
+    assert 2 * 12 <= calm.spent <= 15 * 12

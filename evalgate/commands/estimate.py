@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import median
 
 from evalgate.commands.project import State
 from evalgate.core.baseline import pool
 from evalgate.core.harness import Harness
 from evalgate.core.pricing import cost_usd
+from evalgate.core.soft import median
 from evalgate.core.task import Task
 from evalgate.core.trajectory import Usage
 

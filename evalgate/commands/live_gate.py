@@ -70,7 +70,7 @@ def judge_live(it: Gathering, baseline: Sample, policy: Policy) -> LiveGate:
         except StopIteration as end:
             found: Course = end.value
             verdict = judge_course(prepared, found, planned=planned)
-            looks = ", ".join(f"{one.outcome}" for one in found.looks)
+            looks = ", ".join(f"{one.sign}" for one in found.looks)
             return LiveGate(verdict=verdict, head=head, told=(f"looks: {looks}", *told))
         if isinstance(wanted, Round):
             prepared, head = _round(it, baseline, policy, wanted.runs)

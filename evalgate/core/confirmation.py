@@ -7,7 +7,7 @@ same time, blocks; and only they give the difference that is reported then.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -42,7 +42,6 @@ class Confirmation:
     suite: bool
     tasks: tuple[str, ...]
     p_worse: float | None
-    p_tasks: Mapping[str, float]
     difference: Difference | None
 
     @property
@@ -76,7 +75,6 @@ def confirm(found: Look, fresh: Sequence[TaskCounts]) -> Confirmation:
         suite=p_worse is not None and p_worse <= _SUITE_ALPHA,
         tasks=tuple(name for name, p in raw.items() if p <= _TASK_ALPHA / len(found.tasks)),
         p_worse=p_worse,
-        p_tasks=raw,
         difference=pass_rate_difference(comparable) if comparable else None,
     )
 

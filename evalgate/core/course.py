@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from evalgate.core.confirmation import Confirmation, Plan, baseline_moved, confirm, plan_of
 from evalgate.core.counts import TaskCounts
 from evalgate.core.policy import Policy
-from evalgate.core.rounds import Look, Outcome, look, look_up, looks
+from evalgate.core.rounds import Look, Sign, look, look_up, looks
 
 Counts = Sequence[TaskCounts]
 
@@ -53,7 +53,7 @@ class Course:
     @property
     def worse(self) -> bool:
         """Tell whether a drop was suspected and confirmed."""
-        suspect = self.last.outcome is Outcome.SUSPECT
+        suspect = self.last.sign is Sign.SUSPECT
         return suspect and self.confirmed is not None and self.confirmed.worse
 
     @property
@@ -79,10 +79,10 @@ def course(policy: Policy, *, planned: int) -> Generator[Wanted, Counts, Course]
         seen.append(
             look(counts, runs=runs, planned=planned, margin=policy.margin, prove=policy.prove)
         )
-        if seen[-1].outcome is not Outcome.MORE:
+        if seen[-1].sign is not Sign.MORE:
             break
     names = [count.task for count in counts if count.comparable]
-    if seen[-1].outcome is Outcome.SUSPECT:
+    if seen[-1].sign is Sign.SUSPECT:
         fresh = yield plan_of(seen[-1], names, planned=planned)
         confirmed = confirm(seen[-1], fresh)
         moved = not confirmed.worse and baseline_moved(_stored_and_fresh(counts, fresh))
@@ -90,7 +90,7 @@ def course(policy: Policy, *, planned: int) -> Generator[Wanted, Counts, Course]
             looks=tuple(seen), counts=counts, confirmed=confirmed, fresh=fresh, moved=moved
         )
     gain = look_up(counts, alpha=policy.suite_alpha)
-    if gain.outcome is not Outcome.SUSPECT:
+    if gain.sign is not Sign.SUSPECT:
         return Course(looks=tuple(seen), counts=counts)
     fresh = yield plan_of(gain, names, planned=planned, gain=True)
     confirmed = confirm(gain, [count.swapped for count in fresh])

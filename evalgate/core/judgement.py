@@ -11,7 +11,7 @@ from evalgate.core.decision import Decision
 from evalgate.core.floors import below_floor
 from evalgate.core.policy import Policy
 from evalgate.core.rates import points, rate
-from evalgate.core.rounds import Outcome
+from evalgate.core.rounds import Sign
 from evalgate.core.rule import rule
 from evalgate.core.sample import Sample
 from evalgate.core.signal_change import over_budget
@@ -54,7 +54,7 @@ def judge_course(prepared: Verdict, found: Course, *, planned: int) -> Verdict:
             f" of both sides do not confirm it as the doing of this change."
         )
         return replace(judged, decision=Decision.MOVED, sentence=sentence, reasons=_afresh(found))
-    if found.last.outcome is Outcome.SUSPECT:
+    if found.last.sign is Sign.SUSPECT:
         sentence = f"A drop was suspected ({said}), and fresh runs of both sides do not confirm it."
         reasons = _afresh(found)
         return replace(judged, decision=Decision.NOT_CONFIRMED, sentence=sentence, reasons=reasons)
@@ -65,7 +65,7 @@ def judge_course(prepared: Verdict, found: Course, *, planned: int) -> Verdict:
     if found.gain is not None:
         judged = replace(judged, reasons=_afresh(found))
         said += "; a gain was suspected and not confirmed"
-    if found.last.outcome is Outcome.NO_SIGN:
+    if found.last.sign is Sign.NO_SIGN:
         made = sum(count.head_runs for count in found.counts)
         left = drop_not_excluded(found.last.difference)
         sentence = (

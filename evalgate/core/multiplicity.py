@@ -2,7 +2,7 @@
 
 import math
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
@@ -60,6 +60,16 @@ def task_p_values(counts: Sequence[TaskCounts]) -> dict[str, TaskP]:
         reached = max(reached, raw[task], _chance_of_any(raw[task], ladders_left))
         adjusted[task] = reached
     return {task: TaskP(raw=raw[task], adjusted=adjusted[task]) for task in raw}
+
+
+def holm(p_values: Mapping[str, float]) -> dict[str, float]:
+    """Return p-values adjusted for their number (Holm 1979), in the order given."""
+    adjusted: dict[str, float] = {}
+    reached = 0.0
+    for position, name in enumerate(sorted(p_values, key=lambda one: (p_values[one], one))):
+        reached = max(reached, min(1.0, (len(p_values) - position) * p_values[name]))
+        adjusted[name] = reached
+    return {name: adjusted[name] for name in p_values}
 
 
 def _attainable_p_values(base_runs: int, head_runs: int, passed: int) -> list[float]:

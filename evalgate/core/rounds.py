@@ -44,7 +44,7 @@ _FUTILE: Final = 0.20
 _ONCE: Final = 3
 
 
-class Outcome(StrEnum):
+class Sign(StrEnum):
     """What a look says."""
 
     SUSPECT = "suspect"
@@ -58,7 +58,7 @@ class Outcome(StrEnum):
 class Look:
     """What the runs so far say; ``suite`` and ``tasks`` are what is suspected."""
 
-    outcome: Outcome
+    sign: Sign
     p_worse: float
     difference: Difference
     suite: bool
@@ -105,18 +105,18 @@ def look(
     suite = p_worse <= alpha
     tasks = _suspects(counts, last=last or suite)
     if suite or tasks:
-        outcome = Outcome.SUSPECT
+        sign = Sign.SUSPECT
     elif not last and any(map(_looks_broken, counts)):
-        outcome = Outcome.MORE
+        sign = Sign.MORE
     elif pass_rate_difference(counts, alpha=_OK_ALPHA).low > -margin:
-        outcome = Outcome.OK
+        sign = Sign.OK
     elif last:
-        outcome = Outcome.UNDECIDED
+        sign = Sign.UNDECIDED
     elif not prove and _chance_left(counts, runs / planned, margin, alpha) < _FUTILE:
-        outcome = Outcome.NO_SIGN
+        sign = Sign.NO_SIGN
     else:
-        outcome = Outcome.MORE
-    return Look(outcome=outcome, p_worse=p_worse, difference=difference, suite=suite, tasks=tasks)
+        sign = Sign.MORE
+    return Look(sign=sign, p_worse=p_worse, difference=difference, suite=suite, tasks=tasks)
 
 
 def look_up(counts: Sequence[TaskCounts], *, alpha: float) -> Look:
@@ -135,7 +135,7 @@ def look_up(counts: Sequence[TaskCounts], *, alpha: float) -> Look:
     tasks = tuple(name for p, name in ps if p <= _TASK_ALPHA_EARLY)[:_MOST_TASKS]
     suite = p_better <= alpha
     return Look(
-        outcome=Outcome.SUSPECT if suite or tasks else Outcome.OK,
+        sign=Sign.SUSPECT if suite or tasks else Sign.OK,
         p_worse=1 - p_better,
         difference=pass_rate_difference(counts),
         suite=suite,

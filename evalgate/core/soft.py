@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
+from evalgate.core.multiplicity import holm
 from evalgate.core.normal import normal_cdf, normal_quantile
 
 #: Values below one unit are taken as one: a logarithm needs something.
@@ -79,16 +80,6 @@ def shift_interval(tasks: Sequence[Arms], *, is_ratio: bool = True) -> tuple[flo
     low = _last_kept(point, min(pairs), lambda at: _aligned_z(both, at) < critical)
     high = _last_kept(point, max(pairs), lambda at: _aligned_z(both, at) > -critical)
     return (math.exp(low), math.exp(high)) if is_ratio else (low, high)
-
-
-def holm(p_values: Mapping[str, float]) -> dict[str, float]:
-    """Return p-values adjusted for their number (Holm 1979), in the order given."""
-    adjusted: dict[str, float] = {}
-    reached = 0.0
-    for position, name in enumerate(sorted(p_values, key=lambda one: (p_values[one], one))):
-        reached = max(reached, min(1.0, (len(p_values) - position) * p_values[name]))
-        adjusted[name] = reached
-    return {name: adjusted[name] for name in p_values}
 
 
 def flagged(shifts: Mapping[str, Shift]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from evalgate.core.counts import TaskCounts
 from evalgate.core.course import Counts, Course, Round, Wanted, course
 from evalgate.core.normal import normal_cdf, normal_quantile
 from evalgate.core.policy import Policy
-from evalgate.core.rounds import Outcome, look, look_up, looks
+from evalgate.core.rounds import Sign, look, look_up, looks
 
 
 def suite(*cells: tuple[int, int, int, int]) -> list[TaskCounts]:
@@ -77,7 +77,7 @@ def test_looks_go_up_to_all_runs(runs: int) -> None:
 def test_a_suite_that_falls_is_suspected_and_not_blocked() -> None:
     """A look has no block to give."""
     found = look(even(4, 0, 2), runs=2, planned=5, margin=0.1)
-    assert found.outcome is Outcome.SUSPECT
+    assert found.sign is Sign.SUSPECT
     assert found.suite
 
 
@@ -86,7 +86,7 @@ def test_one_task_that_broke_is_suspected_alone() -> None:
     found = look(
         suite((5, 5, 0, 2), *[(3, 5, 1, 2), (3, 5, 2, 2)] * 5), runs=2, planned=5, margin=0.1
     )
-    assert (found.outcome, found.tasks) == (Outcome.SUSPECT, ("T-0",))
+    assert (found.sign, found.tasks) == (Sign.SUSPECT, ("T-0",))
     assert not found.suite
 
 
@@ -105,29 +105,29 @@ def test_at_most_three_tasks_are_suspected_the_worst_first() -> None:
 
 def test_what_used_to_pass_and_has_not_is_looked_after() -> None:
     """No early answer while a task that passed four times in five has not passed once."""
-    assert look(suite(*CALM), runs=2, planned=5, margin=0.1).outcome is Outcome.NO_SIGN
+    assert look(suite(*CALM), runs=2, planned=5, margin=0.1).sign is Sign.NO_SIGN
     watched = look(suite((4, 5, 0, 2), *CALM), runs=2, planned=5, margin=0.1)
-    assert watched.outcome is Outcome.MORE
+    assert watched.sign is Sign.MORE
 
 
 def test_a_proof_makes_all_its_rounds() -> None:
     """Unless the drop is excluded before."""
     counts = suite(*CALM)
-    assert look(counts, runs=2, planned=5, margin=0.1).outcome is Outcome.NO_SIGN
+    assert look(counts, runs=2, planned=5, margin=0.1).sign is Sign.NO_SIGN
     proved = look(counts, runs=2, planned=5, margin=0.1, prove=True)
-    assert proved.outcome is Outcome.MORE
+    assert proved.sign is Sign.MORE
 
 
 def test_a_wide_interval_is_undecided_in_the_end() -> None:
     """Neither worse nor shown to be no worse."""
     found = look(even(3, 3, 5, tasks=4), runs=5, planned=5, margin=0.1)
-    assert found.outcome is Outcome.UNDECIDED
+    assert found.sign is Sign.UNDECIDED
 
 
 def test_the_same_counts_in_a_large_suite_are_an_answer() -> None:
     """A drop of ten points is excluded then."""
     found = look(even(12, 6, 10, tasks=60, stored=20), runs=10, planned=10, margin=0.1)
-    assert found.outcome is Outcome.OK
+    assert found.sign is Sign.OK
 
 
 def test_good_news_are_suspected_too() -> None:
@@ -137,7 +137,7 @@ def test_good_news_are_suspected_too() -> None:
     first = look_up(suite((0, 5, 5, 5), *[(3, 5, 3, 5)] * 5), alpha=0.04)
     assert first.tasks == ("T-0",)
     calm = look_up(suite((0, 5, 1, 5), *[(3, 5, 3, 5)] * 5), alpha=0.04)
-    assert calm.outcome is Outcome.OK
+    assert calm.sign is Sign.OK
 
 
 def test_a_plan_runs_what_is_suspected() -> None:

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.core.drift import ANCHOR, creep_of
-from evalgate.core.soft import Arms, Shift, flagged, holm, median, shift_interval, shift_of
+from evalgate.core.multiplicity import holm
+from evalgate.core.soft import Arms, Shift, flagged, median, shift_interval, shift_of
 
 values = st.lists(st.floats(0, 1e6), min_size=1, max_size=6).map(tuple)
 some_arms = st.lists(st.builds(Arms, base=values, head=values), min_size=1, max_size=6)

@@ -11,12 +11,13 @@ import contextlib
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Final
 
 from evalgate.core.files import Tree
+from evalgate.core.sandboxcall import SandboxCall
 from evalgate.errors import NotAvailableError
 from evalgate.protocols import Places, Sandbox, SandboxProvider, Stage, StageResult, StageStatus
 from evalgate.sandboxes.client import SANDBOX
@@ -96,7 +97,9 @@ class HostedSandbox:
                 f"the sandbox can not run the tools of an agent on the host: {result.detail}",
                 hint="they need python3 in it",
             )
-        return _joined(ending, result, early=early, calls=self._service)
+        # What is answered this late is a call as well.
+        self._service.close()
+        return _joined(ending, result, early=early, calls=self._service.calls)
 
     def _agent(self, stage: Stage, inner: Future[StageResult], stop: threading.Event) -> Ending:
         """Run the program on the host once its tools are there, as long as they are."""
@@ -153,7 +156,9 @@ class _AlsoStopped(threading.Event):
         return super().is_set() or self._other.is_set()
 
 
-def _joined(ending: Ending, tools: StageResult, *, early: bool, calls: ToolService) -> StageResult:
+def _joined(
+    ending: Ending, tools: StageResult, *, early: bool, calls: Sequence[SandboxCall]
+) -> StageResult:
     """Make one result: how the agent ended, unless its tools ended before it or went wrong.
 
     A sandbox in which everything was killed is the doing of what runs in it: that is how an
@@ -176,5 +181,5 @@ def _joined(ending: Ending, tools: StageResult, *, early: bool, calls: ToolServi
         log_bytes=ending.output.total,
         seconds=ending.seconds,
         detail=detail or tools.detail,
-        calls=tuple(calls.calls),
+        calls=calls,
     )

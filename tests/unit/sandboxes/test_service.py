@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import resource
 import socket
 import subprocess
 import sys
@@ -14,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from evalgate.sandboxes import inside
+from evalgate.sandboxes.service import ToolService, open_service
 
 WORD = "0123456789abcdef"
 
@@ -89,3 +92,93 @@ def test_a_line_of_commands_does_not_go_on_behind_the_one_that_was_ended(tmp_pat
             say(connection, kind="cancel", id=n)
             answers.readline()
     assert all(path.name.startswith("begun-") for path in tmp_path.iterdir())
+
+
+@contextmanager
+def tools(place: Path, *, patience: float = 30) -> Iterator[tuple[ToolService, socket.socket]]:
+    """Open a service whose program inside is the test."""
+    with (
+        open_service(place, patience=patience) as service,
+        socket.create_connection(("127.0.0.1", service.port)) as within,
+    ):
+        within.sendall(service.word.encode() + b"\n")
+        assert service.connected.wait(20)
+        yield service, within
+
+
+def connected(place: Path) -> socket.socket:
+    """Return a connection as an agent makes one."""
+    asking = socket.socket(socket.AF_UNIX)
+    asking.settimeout(20)
+    asking.connect(str(place))
+    return asking
+
+
+def test_calls_are_kept_in_the_order_they_were_asked_in(tmp_path: Path) -> None:
+    """Which is answered first is another one each time."""
+    place = tmp_path / "sandbox"
+    with tools(place) as (service, within), connected(place) as agent:
+        for path in ("first", "second", "third"):
+            say(agent, kind="read", path=path)
+        requests = within.makefile("rb")
+        numbers = [json.loads(requests.readline())["id"] for _ in range(3)]
+        for number in (numbers[2], numbers[0]):
+            say(within, id=number, bytes=1)
+        answers = agent.makefile("rb")
+        for _ in range(2):
+            assert json.loads(answers.readline())["bytes"] == 1
+        service.close()
+        told = [(call.command, call.error) for call in service.calls]
+    assert told == [("first", ""), ("second", "the sandbox has ended"), ("third", "")]
+
+
+def test_an_agent_that_does_not_read_keeps_nobody_else_waiting(tmp_path: Path) -> None:
+    """Its own answers are there once it does, whole and in order."""
+    place, data = tmp_path / "sandbox", "A" * (1 << 20)
+    with tools(place) as (_, within), connected(place) as lazy, connected(place) as other:
+        requests = within.makefile("rb")
+        for n in range(8):
+            say(lazy, kind="read", path="large", id=n)
+            say(within, id=json.loads(requests.readline())["id"], data=data)
+        say(other, kind="read", path="small")
+        say(within, id=json.loads(requests.readline())["id"], data="QQ==")
+        assert json.loads(other.makefile("rb").readline())["data"] == "QQ=="
+        lazy.shutdown(socket.SHUT_WR)
+        answers = [json.loads(line) for line in lazy.makefile("rb")]
+    assert [answer["id"] for answer in answers] == list(range(8))
+    assert all(answer["data"] == data for answer in answers)
+
+
+@contextmanager
+def no_more_files() -> Iterator[None]:
+    """Let this process open nothing more."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    with Path(os.devnull).open() as free:
+        lowest = free.fileno()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (lowest, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def test_an_agent_that_can_not_be_taken_in_for_a_while_is_taken_in_later(tmp_path: Path) -> None:
+    """As when many trials have all the files open that there may be."""
+    place = tmp_path / "sandbox"
+    with tools(place), socket.socket(socket.AF_UNIX) as agent:
+        agent.settimeout(20)
+        with no_more_files():
+            agent.connect(str(place))
+            time.sleep(0.2)
+        say(agent, kind="dance")
+        assert b"kind: one of" in agent.recv(1000)
+
+
+def test_tools_that_nobody_can_reach_any_more_are_ended(tmp_path: Path) -> None:
+    """A trial without them is not measured; it is no time-out of the agent's."""
+    place = tmp_path / "sandbox"
+    with tools(place, patience=0.1) as (_, within), socket.socket(socket.AF_UNIX) as agent:
+        within.settimeout(20)
+        with no_more_files():
+            agent.connect(str(place))
+            assert within.recv(1) == b""

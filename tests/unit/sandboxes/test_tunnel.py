@@ -76,14 +76,27 @@ def free_port() -> int:
         return int(server.getsockname()[1])
 
 
-def carried(kind: str, client: str, echo: int) -> tuple[int, bytes]:
-    """Run a client behind a forwarder; return its exit code and what it said."""
+def carried(kind: str, client: str, echo: int, *, most: int = 0) -> tuple[int, bytes]:
+    """Run a client behind a forwarder; return its exit code and what it said.
+
+    The forwarder may have ``most`` files open, where that is not 0, and the client 200.
+    """
     if shutil.which(FORWARDERS[kind][0]) is None:
         pytest.skip(f"{kind} is not installed")
     name = {"python": "forward.py", "node": "forward.js"}[kind]
     port = free_port()
     with as_file(files(inside) / name) as path:
-        words = [*FORWARDERS[kind], str(path), str(port), sys.executable, "-c", client, str(port)]
+        limit = ["prlimit", f"--nofile={most}:200"] if most else []
+        words = [
+            *limit,
+            *FORWARDERS[kind],
+            str(path),
+            str(port),
+            sys.executable,
+            "-c",
+            client,
+            str(port),
+        ]
         process = subprocess.Popen(
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
@@ -149,6 +162,29 @@ def test_connections_end_as_they_do_without_a_tunnel(
 ) -> None:
     """They are closed when both sides have ended, and a reset is a reset."""
     assert carried(kind, client, echo) == (0, said)
+
+
+#: Opens more connections than the forwarder may have files, then fewer again.
+TOO_MANY = """
+import resource, socket, sys, time
+resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200))
+def opened():
+    s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+    s.settimeout(20)
+    return s
+many = [opened() for _ in range(60)]
+time.sleep(0.3)
+for s in many: s.close()
+s = opened()
+assert s.recv(6) == b"hello\\n"
+print("served", file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("kind", FORWARDERS)
+def test_more_connections_than_there_may_be_are_refused_for_a_while(kind: str, echo: int) -> None:
+    """Once there are fewer, new ones are carried."""
+    assert carried(kind, TOO_MANY, echo, most=40) == (0, b"served")
 
 
 @pytest.mark.parametrize("kind", FORWARDERS)

@@ -118,10 +118,10 @@ class Attempt:
 
     def hang_up(self, stream: socket.socket) -> None:
         """End the stream and the tunnel."""
-        if self.talk.tunnel is not None:
-            self.talk.tunnel.close()
         with contextlib.suppress(OSError):
             stream.shutdown(socket.SHUT_RDWR)
+        if self.talk.tunnel is not None:
+            self.talk.tunnel.close()
         self._done.wait(_GRACE)
 
     def cut(self, status: StageStatus) -> StageResult:

@@ -17,6 +17,7 @@ import pytest
 
 from evalgate.sandboxes import inside
 from evalgate.sandboxes.tunnel import Tunnel
+from tests.pausing import pausing
 
 FORWARDERS = {"python": [sys.executable, "-I", "-S"], "node": ["node"]}
 
@@ -234,3 +235,24 @@ def test_a_port_where_nobody_listens_is_an_end() -> None:
     tunnel = Tunnel(free_port(), sent.append)
     tunnel.feed(struct.pack(">II", 1, 0))
     assert sent == [struct.pack(">II", 1, 0)]
+
+
+def test_a_connection_that_is_opened_as_the_tunnel_ends_is_ended_with_it(echo: int) -> None:
+    """At whichever step of it; nobody carries anything any more."""
+    before = set(threading.enumerate())
+    for step in range(1, 100):
+        tunnel = Tunnel(echo, lambda _: None)
+        fed = threading.Event()
+
+        def end(tunnel: Tunnel = tunnel, fed: threading.Event = fed) -> None:
+            fed.wait()
+            tunnel.close()
+
+        ending = threading.Thread(target=end)
+        ending.start()
+        with pausing("_connect", lambda _, step=step: step):
+            fed.set()
+            tunnel.feed(struct.pack(">II", 1, 0))
+        ending.join()
+        left = {thread.name for thread in set(threading.enumerate()) - before}
+        assert not [name for name in left if name.startswith("tunnel-")], step

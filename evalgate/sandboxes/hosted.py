@@ -10,7 +10,6 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
@@ -19,7 +18,15 @@ from typing import Final
 from evalgate.core.files import Tree
 from evalgate.core.sandboxcall import SandboxCall
 from evalgate.errors import NotAvailableError
-from evalgate.protocols import Places, Sandbox, SandboxProvider, Stage, StageResult, StageStatus
+from evalgate.protocols import (
+    Places,
+    Sandbox,
+    SandboxProvider,
+    Stage,
+    StageResult,
+    StageStatus,
+    Stop,
+)
 from evalgate.sandboxes.client import SANDBOX
 from evalgate.sandboxes.environment import build_environment, new_token, search_path
 from evalgate.sandboxes.process import missing_program, not_found
@@ -61,7 +68,7 @@ class HostedSandbox:
             "TOOLS_INBOX": inner.inbox,
         }
 
-    def run(self, stage: Stage, stop: threading.Event) -> StageResult:
+    def run(self, stage: Stage, stop: Stop) -> StageResult:
         """Open the tools, run the stage's program on the host, read the sandbox's files back.
 
         Raises:
@@ -81,7 +88,7 @@ class HostedSandbox:
             reach=self._service.port,
             keep=stage.keep,
         )
-        both = _AlsoStopped(stop)
+        both = _Either(stop)
         with ThreadPoolExecutor(1, thread_name_prefix="tools") as pool:
             inner = pool.submit(self._sandbox.run, tools, both)
             try:
@@ -101,9 +108,9 @@ class HostedSandbox:
         self._service.close()
         return _joined(ending, result, early=early, calls=self._service.calls)
 
-    def _agent(self, stage: Stage, inner: Future[StageResult], stop: threading.Event) -> Ending:
+    def _agent(self, stage: Stage, inner: Future[StageResult], stop: Stop) -> Ending:
         """Run the program on the host once its tools are there, as long as they are."""
-        ended = _AlsoStopped(stop)
+        ended = _Either(stop)
         inner.add_done_callback(lambda _: ended.set())
         while not self._service.connected.wait(_LOOK):
             if ended.is_set():
@@ -144,16 +151,20 @@ def open_hosted(provider: SandboxProvider, folder: Tree) -> Iterator[HostedSandb
         yield HostedSandbox(sandbox, room, service, folder)
 
 
-class _AlsoStopped(threading.Event):
-    """An event that is set as well when another one is."""
+class _Either:
+    """Says to stop once it is told to, or once another one says so."""
 
-    def __init__(self, other: threading.Event) -> None:
-        super().__init__()
+    def __init__(self, other: Stop) -> None:
+        self._told = False
         self._other = other
 
+    def set(self) -> None:
+        """Say to stop."""
+        self._told = True
+
     def is_set(self) -> bool:
-        """Tell whether either is set."""
-        return super().is_set() or self._other.is_set()
+        """Tell whether either says so."""
+        return self._told or self._other.is_set()
 
 
 def _joined(

@@ -5,12 +5,11 @@ from __future__ import annotations
 import contextlib
 import os
 import shutil
-import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from evalgate.protocols import Places, Promises, Stage, StageResult, StageStatus
+from evalgate.protocols import Places, Promises, Stage, StageResult, StageStatus, Stop
 from evalgate.sandboxes.environment import build_environment, new_token, search_path
 from evalgate.sandboxes.output import Output
 from evalgate.sandboxes.process_group import Ending, Program, run_group
@@ -62,7 +61,7 @@ class ProcessSandbox:
         """Where things are: the same paths inside as outside."""
         return self._room.places_below(str(self._room.path))
 
-    def run(self, stage: Stage, stop: threading.Event) -> StageResult:
+    def run(self, stage: Stage, stop: Stop) -> StageResult:
         """Run the stage's program in the directory."""
         token = new_token()
         path = search_path(os.environ.get("PATH", "").split(os.pathsep))

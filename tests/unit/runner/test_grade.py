@@ -19,7 +19,7 @@ from evalgate.core.observation import Observation
 from evalgate.core.task import CheckSpec, Task
 from evalgate.core.trial import CheckResult, Outcome
 from evalgate.errors import UsageError
-from evalgate.protocols import Finding, Places, Promises, Stage, StageResult, StageStatus
+from evalgate.protocols import Finding, Places, Promises, Stage, StageResult, StageStatus, Stop
 from evalgate.runner.control import Controls
 from evalgate.runner.grade import HIDDEN_TESTS, Grade, GradingStoppedError, grade, overall
 
@@ -497,7 +497,7 @@ class Fake:
         """Be the sandbox too."""
         yield self
 
-    def run(self, stage: Stage, stop: threading.Event) -> StageResult:
+    def run(self, stage: Stage, stop: Stop) -> StageResult:
         """Give the next result."""
         self.stages.append(stage)
         return self.results.pop(0)

@@ -17,7 +17,7 @@ import pytest
 
 from evalgate.core.files import File
 from evalgate.errors import NotAvailableError, UsageError
-from evalgate.protocols import Places, Promises, Stage, StageResult, StageStatus
+from evalgate.protocols import Places, Promises, Stage, StageResult, StageStatus, Stop
 from evalgate.sandboxes.client import Client
 from evalgate.sandboxes.hosted import open_hosted
 from evalgate.sandboxes.process import ProcessProvider
@@ -85,7 +85,7 @@ class Pretended:
     def open_sandbox(self) -> Iterator[Pretended]:
         yield self
 
-    def run(self, stage: Stage, stop: threading.Event) -> StageResult:
+    def run(self, stage: Stage, stop: Stop) -> StageResult:
         if self.says is None:
             return self.result
         assert stage.reach is not None

@@ -11,8 +11,9 @@ from benchmarks.stages import timed
 from evalgate.protocols import SandboxProvider, Stage
 from evalgate.sandboxes.client import Client
 from evalgate.sandboxes.service import PROGRAM, WORD, open_service, service_program
+from evalgate.sandboxes.toolrequest import Exec
 
-_TRUE = {"kind": "exec", "argv": ["true"]}
+_TRUE = Exec(argv=["true"])
 
 
 def tools(provider: SandboxProvider, calls: int) -> tuple[float, float]:

@@ -12,13 +12,12 @@ import json
 import os
 import shutil
 import subprocess
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from evalgate.protocols import Places, Promises, Stage, StageResult, StageStatus
+from evalgate.protocols import Places, Promises, Stage, StageResult, StageStatus, Stop
 from evalgate.sandboxes.environment import (
     MARKER,
     build_environment,
@@ -122,7 +121,7 @@ class BwrapSandbox:
         """Where things are inside: always the same paths."""
         return PLACES_INSIDE
 
-    def run(self, stage: Stage, stop: threading.Event) -> StageResult:
+    def run(self, stage: Stage, stop: Stop) -> StageResult:
         """Run the stage's program in its namespaces."""
         token = new_token()
         env = build_environment(stage, self.places, path=search_path(), token=token)
@@ -132,12 +131,12 @@ class BwrapSandbox:
         words += [word for name, value in env.items() for word in ("--setenv", name, value)]
         words += ["--chdir", self.places.repo]
         reader, writer = os.pipe()
-        with (
-            os.fdopen(reader, "rb") as told,
-            _as_file(words) as options,
-            open_tunnel(stage.reach) as port,
-        ):
-            try:
+        with os.fdopen(reader, "rb") as told:
+            with (
+                os.fdopen(writer, "wb"),
+                _as_file(words) as options,
+                open_tunnel(stage.reach) as port,
+            ):
                 program = Program(
                     argv=[
                         *self._way,
@@ -153,8 +152,6 @@ class BwrapSandbox:
                     stdin=port.stdin,
                 )
                 ending = run_group(program, timeout=stage.timeout, stop=stop)
-            finally:
-                os.close(writer)
             os.set_blocking(reader, False)
             status = _load_status(told.read(_STATUS_BYTES) or b"")
         if port.trouble:

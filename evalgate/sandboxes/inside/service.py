@@ -32,6 +32,8 @@ LOOK = 0.02
 DRAIN = 0.2
 #: No file is read that is longer.
 LONGEST = 16 << 20
+#: How it came that a program runs no more.
+ENDED, LATE, CANCELLED = "ended", "late", "cancelled"
 SHELL = shutil.which("bash") or "/bin/sh"
 
 
@@ -77,21 +79,24 @@ class Service:
             request = json.loads(line)
             number = request["id"]
             if request["kind"] == "cancel":
-                if number in self.cancelled:
-                    self.cancelled[number].set()
+                # It may be answered at this very moment: then there is nothing to give up.
+                given_up = self.cancelled.get(number)
+                if given_up is not None:
+                    given_up.set()
                 continue
-            self.cancelled[number] = threading.Event()
-            work = threading.Thread(target=self.serve, args=(number, request), daemon=True)
+            given_up = self.cancelled[number] = threading.Event()
+            words = (number, request, given_up)
+            work = threading.Thread(target=self.serve, args=words, daemon=True)
             try:
                 work.start()
             except RuntimeError as error:  # as many run as may
                 self.answer(number, {"error": str(error)})
 
-    def serve(self, number: int, request: dict[str, Any]) -> None:
+    def serve(self, number: int, request: dict[str, Any], cancelled: threading.Event) -> None:
         """Do what is asked and say what came of it."""
         try:
             if request["kind"] == "exec":
-                answer = execute(request, self.cancelled[number])
+                answer = execute(request, cancelled)
             else:
                 answer = {"read": read, "write": write}[request["kind"]](request)
         except OSError as error:
@@ -136,26 +141,27 @@ def execute(request: dict[str, Any], cancelled: threading.Event) -> dict[str, An
         except OSError as error:
             output.add(f"{argv[0]}: {error.strerror}\n".encode("utf-8", "surrogateescape"))
             code = 127 if isinstance(error, FileNotFoundError) else 126
-            return said(output, code, timed_out=False)
+            return said(output, code)
     pipe = process.stdout
     if pipe is None:
         raise RuntimeError("a program without an output")
-    ended = follow(process, pipe.fileno(), output, deadline, cancelled)
-    if not ended:
+    why = follow(process, pipe.fileno(), output, deadline, cancelled)
+    if why != ENDED:
         end(process.pid)
         process.wait()
     take_rest(pipe, output)
     code = process.returncode if process.returncode >= 0 else 128 - process.returncode
-    return said(output, code if ended else None, timed_out=not ended)
+    return said(output, code if why == ENDED else None, why)
 
 
-def said(output: Output, code: int | None, *, timed_out: bool) -> dict[str, Any]:
+def said(output: Output, code: int | None, why: str = "") -> dict[str, Any]:
     """Put the answer for a program together."""
     return {
+        **({"cancelled": True} if why == CANCELLED else {}),
         "exit_code": code,
         "output": base64.b64encode(output.render()).decode(),
         "bytes": output.total,
-        "timed_out": timed_out,
+        "timed_out": why == LATE,
     }
 
 
@@ -165,26 +171,28 @@ def follow(
     output: Output,
     deadline: float,
     cancelled: threading.Event,
-) -> bool:
-    """Take output until the program ends; tell whether it did so by itself."""
+) -> str:
+    """Take output until the program ends; tell whether it did so by itself, or why not."""
     poll = select.poll()
     poll.register(pipe, select.POLLIN)
     is_open = True
     while True:
         left = deadline - time.monotonic()
-        if left <= 0 or cancelled.is_set():
-            return False
+        if cancelled.is_set():
+            return CANCELLED
+        if left <= 0:
+            return LATE
         if is_open and poll.poll(1000 * min(LOOK, left)):
             chunk = os.read(pipe, CHUNK)
             output.add(chunk)
             is_open = bool(chunk)
         if is_open:
             if process.poll() is not None:
-                return True
+                return ENDED
             continue
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(min(LOOK, left))
-            return True
+            return ENDED
 
 
 def take_rest(pipe: IO[bytes], output: Output) -> None:
@@ -215,13 +223,17 @@ def forget(pipe: IO[bytes]) -> None:
 
 
 def end(leader: int) -> None:
-    """Kill a program, all below it and all of its session, until none is left."""
+    """Kill a program, all below it and all of its session, until none is left.
+
+    All are stopped before the first is killed: a shell would go on behind a command that ended.
+    """
     deadline = time.monotonic() + 1
     while time.monotonic() < deadline:
-        found = family(leader)
-        for number in found:
-            with contextlib.suppress(OSError):
-                os.kill(number, signal.SIGKILL)
+        found = sorted(family(leader))
+        for what in (signal.SIGSTOP, signal.SIGKILL):
+            for number in found:
+                with contextlib.suppress(OSError):
+                    os.kill(number, what)
         if not found:
             return
         time.sleep(0.005)

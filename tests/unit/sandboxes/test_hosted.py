@@ -7,22 +7,24 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from evalgate.core.files import File
 from evalgate.errors import NotAvailableError, UsageError
-from evalgate.protocols import Places, Promises, Stage, StageResult, StageStatus
+from evalgate.protocols import Places, Promises, Stage, StageResult, StageStatus, Stop
 from evalgate.sandboxes.client import Client
 from evalgate.sandboxes.hosted import open_hosted
 from evalgate.sandboxes.process import ProcessProvider
 from evalgate.sandboxes.service import WORD, open_service
 from evalgate.sandboxes.taking import MAX_FILES
+from evalgate.sandboxes.toolrequest import Read, Write
 
 PLACES = Places(**{place.name: f"/inside/{place.name}" for place in fields(Places)})
 
@@ -33,6 +35,16 @@ s = socket.socket(socket.AF_UNIX)
 s.connect(os.environ["EVALGATE_SANDBOX"])
 s.sendall(b'{"kind": "exec", "command": "true"}\\n')
 print(s.makefile("rb").readline().decode())
+"""
+
+#: Asks so often, and ends when that is heard.
+MANY = 2000
+ASKING_ONLY = f"""
+import os, socket, time
+s = socket.socket(socket.AF_UNIX)
+s.connect(os.environ["EVALGATE_SANDBOX"])
+s.sendall(b'{{"kind": "exec", "command": "true"}}\\n' * {MANY})
+time.sleep(1)
 """
 
 
@@ -52,26 +64,34 @@ def told(
 
 @dataclass
 class Pretended:
-    """A sandbox whose service says one thing, then waits for its end, or ends early."""
+    """A sandbox whose service says one thing, then waits for its end, or ends early.
+
+    When it is ``late`` it says it after it was told to end.
+    """
 
     result: StageResult
     says: bytes | None = b""
     early: bool = False
+    late: bool = False
 
     name = "pretended"
     promises = Promises(
         own_network=False, own_processes=False, hides_host_files=False, limits_memory=False
     )
     places = PLACES
+    images: ClassVar[Mapping[str, str]] = {}
 
     def unavailable(self) -> str | None:
         return None
+
+    def prepare(self) -> None:
+        pass
 
     @contextmanager
     def open_sandbox(self) -> Iterator[Pretended]:
         yield self
 
-    def run(self, stage: Stage, stop: threading.Event) -> StageResult:
+    def run(self, stage: Stage, stop: Stop) -> StageResult:
         if self.says is None:
             return self.result
         assert stage.reach is not None
@@ -81,8 +101,11 @@ class Pretended:
             if not self.early:
                 if self.says:
                     stream.readline()
-                    connection.sendall(self.says)
+                    if not self.late:
+                        connection.sendall(self.says)
                 stream.read()
+                if self.late:
+                    connection.sendall(self.says or b"")
         return self.result
 
 
@@ -142,7 +165,7 @@ def test_nonsense_from_inside_ends_the_tools(said: bytes, tmp_path: Path) -> Non
     ):
         inside.sendall(service.word.encode() + b"\n")
         assert service.connected.wait(20)
-        asked = pool.submit(Client(str(place)).ask, {"kind": "read", "path": "a"})
+        asked = pool.submit(Client(str(place)).ask, Read(path="a"))
         assert json.loads(inside.makefile("rb").readline())["path"] == "a"
         inside.sendall(said)
         with pytest.raises(UsageError, match="the sandbox has ended"):
@@ -157,6 +180,14 @@ def test_only_what_is_sound_of_an_answer_is_passed_on() -> None:
     assert json.loads(result.log).keys() == {"id", "seconds", "bytes"}
     (call,) = result.calls
     assert (call.exit_code, call.bytes, call.timed_out) == (None, 3, False)
+
+
+def test_what_is_answered_last_is_a_call_as_any_other() -> None:
+    """The agent has ended by then, and the sandbox ends right behind the answer."""
+    said = [json.dumps({"id": n + 1, "bytes": n}).encode() + b"\n" for n in range(MANY)]
+    pretended = Pretended(told(StageStatus.EXITED, 0), says=b"".join(said), late=True)
+    calls = run(pretended, ASKING_ONLY).calls
+    assert [call.bytes for call in calls] == list(range(MANY))
 
 
 def test_more_files_than_are_taken_back_are_too_large(tmp_path: Path) -> None:
@@ -188,11 +219,11 @@ def test_a_socket_of_a_long_path_is_reached(tmp_path: Path) -> None:
     with open_service(folder / "sandbox") as service:
         assert len(os.fsencode(folder)) > 107
         with pytest.raises(UsageError, match="the sandbox has ended"):
-            Client(str(folder / "sandbox")).ask({"kind": "read", "path": "a"})
+            Client(str(folder / "sandbox")).ask(Read(path="a"))
         assert [call.error for call in service.calls] == ["the sandbox has ended"]
 
 
 def test_more_than_is_ever_sent_is_refused_before(tmp_path: Path) -> None:
     """With words, not by hanging up."""
     with pytest.raises(UsageError, match="24 MiB are more than"):
-        Client(str(tmp_path)).ask({"kind": "write", "path": "a", "data": "A" * (24 << 20)})
+        Client(str(tmp_path)).ask(Write(path="a", data=bytes(18 << 20)))

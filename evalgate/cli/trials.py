@@ -110,6 +110,7 @@ def regrade(options: Globals, /, **asked: Any) -> int:
 @click.option("--base", help="Compare with where the head left this revision.")
 @click.option("--head", help="A revision, INDEX or WORKTREE.")
 @click.option("--live", is_flag=True, help="Make live trials now, as many as it takes.")
+@click.option("--spot-check", is_flag=True, help="Make a few of the recorded trials anew.")
 @click.option("--strict", is_flag=True, help="Exit with 4 where it stays undecided.")
 @click.option("--advisory", is_flag=True, help="Exit with 0; verdict.json keeps the code.")
 @click.option("--out", type=click.Path(path_type=Path), help="Where the verdict is written.")

@@ -37,7 +37,7 @@ def accept(project: Project, name: str, console: Console, *, reason: str = "") -
         message = f"run {run.id} is not finished"
         raise UsageError(message, hint="repeat its command: it goes on where it stopped")
     if info["plan"]["kind"] == Kind.CONFIRM:
-        message = f"run {run.id} was made to confirm a suspicion: its trials are of two harnesses"
+        message = f"run {run.id} was made to check other trials, and is no measurement of its own"
         raise UsageError(message, hint="evalgate show lists the runs: name one of the harness")
     with open_state(project, WORKTREE) as state:
         recorded = find_recordings(state, str(info["plan"]["fingerprint"])).trials

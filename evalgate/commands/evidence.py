@@ -31,7 +31,8 @@ class HeadTrials:
     """The head's sample.
 
     ``stale`` says why there is none, its first line in a whole sentence; ``doubts`` why the
-    numbers may be wrong; ``hits`` are the tripwires that were touched, a line each.
+    numbers may be wrong; ``hits`` are the tripwires that were touched, a line each; ``unchecked``
+    why a spot check says nothing.
     """
 
     sample: Sample
@@ -41,6 +42,7 @@ class HeadTrials:
     doubts: tuple[str, ...] = ()
     run: str = ""
     hits: tuple[str, ...] = ()
+    unchecked: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

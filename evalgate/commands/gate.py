@@ -9,25 +9,18 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from evalgate.commands.ancestry import find_baseline, not_attributable
+from evalgate.commands.ancestry import find_baseline
 from evalgate.commands.console import Console
-from evalgate.commands.estimate import estimate
-from evalgate.commands.evidence import HeadTrials, gather, gathering
+from evalgate.commands.evidence import gathering
 from evalgate.commands.fingerprint import changed_parts
-from evalgate.commands.live_gate import judge_live
 from evalgate.commands.project import Project, State, open_state, subject_of
-from evalgate.commands.story import tell
 from evalgate.commands.tampering import edited_baselines, gate_edits
-from evalgate.commands.waive import after_waivers
+from evalgate.commands.weighing import Weighing
 from evalgate.core.decision import Decision
 from evalgate.core.json import Json
-from evalgate.core.judgement import judge
 from evalgate.core.policy import Policy
-from evalgate.core.rule import can_block
-from evalgate.core.sample import Sample
-from evalgate.core.scripted import WORDS, scripted_among
 from evalgate.core.task import suite_digest
-from evalgate.core.verdict import Verdict, prepare
+from evalgate.core.verdict import Verdict
 from evalgate.disk import write_whole
 from evalgate.errors import ExitCode, NoConfigurationError, UsageError
 from evalgate.repo.base import Pair, resolve_pair
@@ -35,10 +28,6 @@ from evalgate.repo.fingerprint import diff_parts, diff_text
 from evalgate.repo.treeview import Subject
 from evalgate.report.verdict import PartChange, Story, render_verdict
 from evalgate.store.runs import RunStore
-
-#: So many tripwires are shown on top of a verdict; the run has all of them.
-_HITS = 8
-_RECORD = "evalgate run --record   # live trials of this harness, with its recordings"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,6 +38,7 @@ class GateOptions:
     head: str | None = None
     live: bool = False
     strict: bool = False
+    spot_check: bool = False
     max_usd: float | None = None
     workers: int | None = None
     advisory: bool = False
@@ -122,43 +112,16 @@ def _judged(
         sentence = f"The base's baseline is scripted ({', '.join(odd)}); its harness asks a model."
         story = replace(story, next_steps=_measure_base(pair.base or "HEAD"))
         return plain(Decision.NO_BASELINE, sentence), story
-    story = replace(story, notes=(*story.notes, *_powerless(found.sample, base)))
     it = gathering(state, base, console, workers=options.workers, max_usd=options.max_usd)
-    if options.live:
-        live = judge_live(it, found.sample, policy)
-        verdict, head, told = live.verdict, live.head, live.told
-    else:
-        head, told = gather(it), ()
-        verdict = judge(found.sample, head.sample, policy, doubts=head.doubts)
-    if head.stale:
-        trials = len(base.tasks) * base.config.trials
-        reasons = (*head.stale[1:], estimate(base, state.harness, base.tasks, trials))
-        story = replace(story, next_steps=(_RECORD, "evalgate gate"))
-        return plain(Decision.STALE, head.stale[0], reasons=reasons), story
-    voiding = head.hits if base.config.tripwires.voids else ()
-    doubts = (*head.doubts, *_scripted_doubts(state, head), *voiding)
-    if doubts:
-        verdict = prepare(found.sample, head.sample, policy, doubts=doubts)
-    if found.changes:
-        verdict = not_attributable(verdict, found)
-    verdict, waivers = after_waivers(verdict, base, state)
-    verdict = replace(verdict, context={**_context(state, base), "sandbox": head.sandbox})
-    notes = (*story.notes, *waivers, *_scripted_notes(found.sample, head.sample))
-    notes += () if voiding else head.hits[:_HITS]
-    story = replace(story, notes=notes, decided=(*_decided(head), *told))
-    return verdict, tell(story, verdict, base, head)
-
-
-def _powerless(baseline: Sample, base: State) -> tuple[str, ...]:
-    """Say so when no numbers of the head could block by the rule for trials that exist."""
-    stored = {name: (task.passed, len(task.measured)) for name, task in baseline.tasks.items()}
-    trials = base.config.trials
-    if can_block(stored, base.config.policy, runs=trials):
-        return ()
-    return (
-        f"with this baseline and {trials} trials of {len(stored)} tasks nothing could ever block:"
-        " measure the baseline more often, or add tasks (evalgate plan)",
-    )
+    verdict, story = Weighing(
+        it=it,
+        found=found,
+        story=story,
+        plain=plain,
+        live=options.live,
+        spot_check=options.spot_check,
+    ).weigh()
+    return replace(verdict, context={**_context(state, base), **verdict.context}), story
 
 
 def _plain(
@@ -210,32 +173,6 @@ def _parts(base: State, head: State) -> tuple[PartChange, ...]:
 def _body(diff: str) -> str:
     dull = ("diff --git ", "index ")
     return "\n".join(line for line in diff.splitlines() if not line.startswith(dull))
-
-
-def _decided(head: HeadTrials) -> tuple[str, ...]:
-    rows = head.sample.rows
-    counted = sum(1 for row in rows if row.cassette)
-    return (
-        f"{len(rows)} trials of the head ({counted} with a recording), graded here in the "
-        f"sandbox {head.sandbox}; measured under {_conditions(head)}",
-    )
-
-
-def _conditions(head: HeadTrials) -> str:
-    conditions = head.sample.conditions
-    models = ", ".join(conditions.models) or "no model"
-    return f"sandbox {conditions.sandbox}, model {models}"
-
-
-def _scripted_doubts(state: State, head: HeadTrials) -> tuple[str, ...]:
-    odd = state.config.unplanned(head.sample.conditions.models)
-    return tuple(f"{model} answered, and the harness asks a model" for model in odd)
-
-
-def _scripted_notes(*samples: Sample) -> tuple[str, ...]:
-    served = dict.fromkeys(one for sample in samples for one in sample.conditions.models)
-    scripted = scripted_among(served)
-    return (f"{', '.join(scripted)}: {WORDS}",) if scripted else ()
 
 
 def _name(state: State) -> str:

@@ -46,7 +46,7 @@ def judge_live(it: Gathering, baseline: Sample, policy: Policy) -> LiveGate:
     Raises:
         UsageError: the change sends its requests somewhere the base does not.
     """
-    _require_known_upstreams(it)
+    require_known_upstreams(it)
     planned = it.base.config.trials
     steps = course(policy, planned=planned)
     wanted = next(steps)
@@ -87,7 +87,7 @@ def _round(
     if jobs:
         it.console.note(f"round of {runs} trials a task: {len(jobs)} to make")
         it.console.note(estimate(it.base, it.harness, it.tasks, len(jobs)))
-        make_trials(it.state, _request(it, Kind.RUN, jobs), it.console)
+        make_trials(it.state, live_request(it, Kind.RUN, jobs), it.console)
         made = trials_here(it)
     head = head_trials(it, made)
     return prepare(baseline, head.sample, policy), head
@@ -103,12 +103,12 @@ def _fresh(it: Gathering, plan: Plan) -> tuple[Sample, Sample, tuple[str, ...]]:
         for task in tasks
     ]
     request = replace(
-        _request(it, Kind.CONFIRM, jobs),
+        live_request(it, Kind.CONFIRM, jobs),
         tasks=tasks,
         beside=it.base.harness,
         series=_CONFIRMATION,
     )
-    trials = _confirmed_before(it, request)
+    trials = made_before(it, request)
     if trials is None:
         it.console.note(f"to confirm: {_of_both(plan)}")
         it.console.note(estimate(it.base, it.harness, tasks, len(jobs)))
@@ -129,13 +129,13 @@ def _of_both(plan: Plan) -> str:
     return f"{plan.runs} fresh trials of {tasks} on both sides, in turn"
 
 
-def _confirmed_before(it: Gathering, request: Request) -> tuple[Trial, ...] | None:
-    """Return the trials of the same confirmation, when it was made here already."""
+def made_before(it: Gathering, request: Request) -> tuple[Trial, ...] | None:
+    """Return the trials of the same request in its series, when it was made here already."""
     wanted = {
         "kind": str(request.kind),
         "series": request.series,
         "fingerprint": request.harness.fingerprint,
-        "beside": it.base.harness.fingerprint,
+        "beside": None if request.beside is None else request.beside.fingerprint,
         "tasks": {task.id: task.digest for task in request.tasks},
         "trials": [[job.task.id, job.n, ""] for job in request.jobs],
     }
@@ -158,7 +158,8 @@ def _unsound(prepared: Verdict, base: Sample, head: Sample) -> Verdict | None:
     return None
 
 
-def _require_known_upstreams(it: Gathering) -> None:
+def require_known_upstreams(it: Gathering) -> None:
+    """Refuse an upstream that the base does not have. UsageError names it."""
     # The change under review must not say where a key of this machine is sent. To a plan of
     # replies none is: it is answered here.
     known = {(m.upstream, m.key_env) for m in it.base.config.models.values()}
@@ -169,7 +170,8 @@ def _require_known_upstreams(it: Gathering) -> None:
             raise UsageError(message, hint=hint)
 
 
-def _request(it: Gathering, kind: Kind, jobs: Sequence[Job]) -> Request:
+def live_request(it: Gathering, kind: Kind, jobs: Sequence[Job]) -> Request:
+    """Return a request for live trials of the head within the base's budget."""
     budget = budget_of(it.base.config, it.max_usd)
     require_prices(it.harness, budget, it.tasks)
     return Request(

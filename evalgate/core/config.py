@@ -14,6 +14,7 @@ from evalgate.core.policy import Policy
 from evalgate.core.sandbox import SandboxSpec, read_sandbox
 from evalgate.core.schema import Reader, Source
 from evalgate.core.scripted import PART, scripted_among, served_as
+from evalgate.core.trial import Evidence
 from evalgate.core.tripwires_table import TripwiresSpec, read_tripwires
 from evalgate.errors import NoConfigurationError
 
@@ -173,6 +174,10 @@ def _agent(table: Reader) -> AgentSpec:
     return spec
 
 
+#: Kinds of evidence that a policy may ask for.
+_ASKED = (Evidence.REGRADED, Evidence.SPOT_CHECKED, Evidence.MEASURED)
+
+
 def _policy(table: Reader) -> Policy:
     default = Policy()
     try:
@@ -185,6 +190,7 @@ def _policy(table: Reader) -> Policy:
             must_pass=tuple(table.texts("must_pass", ())),
             min_pass_rate=table.number("min_pass_rate", default.min_pass_rate),
             budgets=_ratios(table.table("budgets")),
+            evidence=Evidence(table.choice("evidence", default.evidence, _ASKED)),
         )
     except ValueError as error:
         raise table.error(str(error)) from error

@@ -74,10 +74,14 @@ def course(policy: Policy, *, planned: int) -> Generator[Wanted, Counts, Course]
     """
     seen: list[Look] = []
     counts: Counts = ()
+    reached = 0
     for runs in looks(planned):
+        if runs < reached:  # more of each task than asked for was there already
+            continue
         counts = yield Round(runs=runs)
+        reached = min(planned, max(runs, _least_runs(counts)))
         seen.append(
-            look(counts, runs=runs, planned=planned, margin=policy.margin, prove=policy.prove)
+            look(counts, runs=reached, planned=planned, margin=policy.margin, prove=policy.prove)
         )
         if seen[-1].sign is not Sign.MORE:
             break
@@ -95,6 +99,10 @@ def course(policy: Policy, *, planned: int) -> Generator[Wanted, Counts, Course]
     fresh = yield plan_of(gain, names, planned=planned, gain=True)
     confirmed = confirm(gain, [count.swapped for count in fresh])
     return Course(looks=tuple(seen), counts=counts, gain=gain, confirmed=confirmed, fresh=fresh)
+
+
+def _least_runs(counts: Counts) -> int:
+    return min((count.head_runs for count in counts if count.comparable), default=0)
 
 
 def _stored_and_fresh(counts: Counts, fresh: Counts) -> list[TaskCounts]:

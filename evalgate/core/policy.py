@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from evalgate.core.signal_change import SIGNALS
+from evalgate.core.trial import Evidence
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,7 +21,8 @@ class Policy:
     gate makes all its rounds unless a drop of the margin is excluded before. Whatever the base
     does, a task of ``must_pass`` that fails once blocks, and a mean pass rate below
     ``min_pass_rate`` (0 to 1). ``budgets`` maps a soft signal to the ratio of head to base
-    beyond which it blocks; signals without one are only warned of.
+    beyond which it blocks; signals without one are only warned of. ``evidence`` is the weakest
+    that is taken for a verdict.
     """
 
     margin: float = 0.10
@@ -31,6 +33,7 @@ class Policy:
     must_pass: tuple[str, ...] = ()
     min_pass_rate: float = 0.0
     budgets: Mapping[str, float] = field(default_factory=dict)
+    evidence: Evidence = Evidence.REGRADED
 
     def __post_init__(self) -> None:
         """Refuse numbers that are no probability."""
@@ -64,6 +67,8 @@ class Policy:
             said += f"; must pass: {', '.join(self.must_pass)}"
         if self.min_pass_rate:
             said += f"; pass rate at least {self.min_pass_rate * 100:g} %"
+        if self.evidence is not Evidence.REGRADED:
+            said += f"; evidence at least {self.evidence}"
         for name, ratio in self.budgets.items():
             said += f"; {SIGNALS[name].words} at most {(ratio - 1) * 100:+g} %"
         return said

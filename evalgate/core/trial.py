@@ -34,12 +34,18 @@ class Evidence(StrEnum):
     STALE = "stale"
     REGRADED = "regraded"
     REPLAYED = "replayed"
+    SPOT_CHECKED = "spot-checked"
     MEASURED = "measured"
 
     @property
     def counts(self) -> bool:
         """Tell whether numbers of this kind may be compared, committed or made again."""
-        return self in {Evidence.REGRADED, Evidence.REPLAYED, Evidence.MEASURED}
+        return self.rank >= Evidence.REGRADED.rank
+
+    @property
+    def rank(self) -> int:
+        """Its place from weak to strong, from 0."""
+        return [*Evidence].index(self)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -206,6 +206,17 @@ def test_a_course_asks_for_no_more_than_it_needs() -> None:
     assert not end.moved
 
 
+def test_what_is_there_already_is_looked_at_once() -> None:
+    """Five trials of each task that exist are the last look, and not the first of four."""
+    five = suite(*[(3, 5, 3, 5)] * 4)
+    wanted, end = drive(Policy(), 5, {"2": five})
+    assert wanted == [Round(runs=2)]
+    assert end.last.sign is Sign.UNDECIDED
+    more = suite(*[(3, 5, 6, 10)] * 4)
+    wanted, end = drive(Policy(), 5, {"2": more})
+    assert len(end.looks) == 1
+
+
 def test_a_course_tells_a_base_that_moved() -> None:
     """The drop is not confirmed, since the base dropped as well."""
     _, end = drive(Policy(), 5, {"2": even(5, 0, 2), "fresh": even(1, 1, 5)})

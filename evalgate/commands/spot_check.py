@@ -1,0 +1,69 @@
+"""`evalgate gate --spot-check`: a few of the head's recorded trials, made anew with the model."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from evalgate.commands.evidence import Gathering, HeadTrials, hits_of
+from evalgate.commands.live_gate import live_request, made_before, require_known_upstreams
+from evalgate.commands.trials import make_trials
+from evalgate.core.counts import TaskCounts
+from evalgate.core.sample import sample_of
+from evalgate.core.spotcheck import drawn, flatters
+from evalgate.core.trial import Evidence
+from evalgate.runner.run import Job
+from evalgate.wiring import Kind
+
+_SERIES = "spot-check-1"
+
+
+def spot_checked(it: Gathering, head: HeadTrials) -> HeadTrials:
+    """Return the head's recorded trials as spot-checked, with a doubt where they flatter.
+
+    Which trials are made anew is drawn by the head's commit. What was made for the same draw is
+    taken again.
+
+    Raises:
+        UsageError: the change sends its requests somewhere the base does not.
+    """
+    require_known_upstreams(it)
+    recorded = {name: len(task.measured) for name, task in head.sample.tasks.items()}
+    seed = it.state.view.commit or it.harness.fingerprint
+    counts = drawn(recorded, seed=seed)
+    tasks = [task for task in it.tasks if task.id in counts]
+    jobs = [Job(task=task, n=n) for task in tasks for n in range(1, counts[task.id] + 1)]
+    request = replace(live_request(it, Kind.CONFIRM, jobs), tasks=tasks, series=_SERIES)
+    trials = made_before(it, request)
+    if trials is None:
+        it.console.note(f"spot check: {len(jobs)} trials of {len(tasks)} tasks, made anew")
+        trials = make_trials(it.state, request, it.console).trials
+    fresh = sample_of(trials, fingerprint=it.harness.fingerprint, evidence=Evidence.MEASURED)
+    policy = it.base.config.policy
+    if policy.not_measured(fresh.errored, len(fresh.rows)):
+        words = f"{fresh.errored} of {len(fresh.rows)} trials of the spot check errored"
+        return replace(head, unchecked=words)
+    unequal = head.sample.conditions.differences(fresh.conditions)
+    if unequal:
+        return replace(head, unchecked=f"recorded under other conditions: {unequal[0]}")
+    p = flatters(
+        [
+            TaskCounts(
+                task=name,
+                base_passed=head.sample.tasks[name].passed,
+                base_runs=recorded[name],
+                head_passed=task.passed,
+                head_runs=len(task.measured),
+            )
+            for name, task in fresh.tasks.items()
+        ]
+    )
+    doubts = head.doubts
+    if p is not None:
+        passed = sum(head.sample.tasks[name].passed for name in fresh.tasks)
+        runs = sum(recorded[name] for name in fresh.tasks)
+        doubts += (
+            f"spot check: {passed} of {runs} recorded trials passed, and {fresh.passed} of"
+            f" {fresh.measured} made anew (mid-p {p:.3f})",
+        )
+    sample = replace(head.sample, evidence=Evidence.SPOT_CHECKED)
+    return replace(head, sample=sample, doubts=doubts, hits=(*head.hits, *hits_of(trials)))

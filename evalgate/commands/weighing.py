@@ -1,0 +1,146 @@
+"""The part of a gate in which trials are looked at: gathered or made, doubted, judged, told."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Protocol
+
+from evalgate.commands.ancestry import Found, not_attributable
+from evalgate.commands.estimate import estimate
+from evalgate.commands.evidence import Gathering, HeadTrials, gather
+from evalgate.commands.live_gate import judge_live
+from evalgate.commands.project import State
+from evalgate.commands.spot_check import spot_checked
+from evalgate.commands.story import tell
+from evalgate.commands.waive import after_waivers
+from evalgate.core.decision import Decision
+from evalgate.core.judgement import judge
+from evalgate.core.policy import Policy
+from evalgate.core.rule import can_block
+from evalgate.core.sample import Sample
+from evalgate.core.scripted import WORDS, scripted_among
+from evalgate.core.trial import Evidence
+from evalgate.core.verdict import Verdict, prepare
+from evalgate.report.verdict import Story
+
+#: So many tripwires are shown on top of a verdict; the run has all of them.
+_HITS = 8
+_RECORD = "evalgate run --record   # live trials of this harness, with its recordings"
+
+
+class Plain(Protocol):
+    """Makes a verdict that rests on no comparison."""
+
+    def __call__(
+        self, decision: Decision, sentence: str, *, reasons: tuple[str, ...] = ()
+    ) -> Verdict:
+        """Return the verdict."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weighing:
+    """A head to be weighed against the baseline that was found for its base.
+
+    With ``live`` trials are made now, with ``spot_check`` a few of the recorded ones anew.
+    """
+
+    it: Gathering
+    found: Found
+    story: Story
+    plain: Plain
+    live: bool
+    spot_check: bool
+
+    def weigh(self) -> tuple[Verdict, Story]:
+        """Return the verdict, and its story as far as it goes."""
+        it, policy = self.it, self.it.base.config.policy
+        if self.live:
+            live = judge_live(it, self.found.sample, policy)
+            return self._doubted(live.verdict, live.head, live.told)
+        head = gather(it)
+        if self.spot_check and head.sample.evidence is Evidence.REGRADED:
+            head = spot_checked(it, head)
+        if head.stale:
+            trials = len(it.base.tasks) * it.base.config.trials
+            reasons = (*head.stale[1:], estimate(it.base, it.harness, it.base.tasks, trials))
+            return self._unweighed(head.stale[0], reasons, (_RECORD, "evalgate gate"))
+        lacking = _lacking(policy, head)
+        if lacking:
+            steps = ("evalgate gate --spot-check", "evalgate gate --live")
+            return self._unweighed(lacking[0], lacking[1:], steps)
+        verdict = judge(self.found.sample, head.sample, policy, doubts=head.doubts)
+        told = (f"no spot check: {head.unchecked}",) if head.unchecked else ()
+        return self._doubted(verdict, head, told)
+
+    def _unweighed(
+        self, sentence: str, reasons: tuple[str, ...], steps: tuple[str, ...]
+    ) -> tuple[Verdict, Story]:
+        verdict = self.plain(Decision.STALE, sentence, reasons=reasons)
+        return verdict, replace(self.story, next_steps=steps)
+
+    def _doubted(
+        self, verdict: Verdict, head: HeadTrials, told: tuple[str, ...]
+    ) -> tuple[Verdict, Story]:
+        """Return a verdict that is believed, or void, with everything that is told beside it."""
+        base, state, baseline = self.it.base, self.it.state, self.found.sample
+        voiding = head.hits if base.config.tripwires.voids else ()
+        doubts = (*head.doubts, *_scripted_doubts(state, head), *voiding)
+        if doubts:
+            verdict = prepare(baseline, head.sample, verdict.policy, doubts=doubts)
+        if self.found.changes:
+            verdict = not_attributable(verdict, self.found)
+        verdict, waivers = after_waivers(verdict, base, state)
+        verdict = replace(verdict, context={"sandbox": head.sandbox})
+        notes = (*self.story.notes, *_powerless(baseline, base), *waivers)
+        notes += _scripted_notes(baseline, head.sample)
+        notes += () if voiding else head.hits[:_HITS]
+        story = replace(self.story, notes=notes, decided=(*_decided(head), *told))
+        return verdict, tell(story, verdict, base, head)
+
+
+def _lacking(policy: Policy, head: HeadTrials) -> tuple[str, ...]:
+    """Say that the evidence is weaker than the policy asks for, when it is."""
+    evidence = head.sample.evidence
+    if evidence.rank >= policy.evidence.rank:
+        return ()
+    sentence = f"The numbers are {evidence}, and the policy asks for {policy.evidence} ones."
+    return (sentence, head.unchecked) if head.unchecked else (sentence,)
+
+
+def _powerless(baseline: Sample, base: State) -> tuple[str, ...]:
+    """Say so when no numbers of the head could block by the rule for trials that exist."""
+    stored = {name: (task.passed, len(task.measured)) for name, task in baseline.tasks.items()}
+    trials = base.config.trials
+    if can_block(stored, base.config.policy, runs=trials):
+        return ()
+    return (
+        f"with this baseline and {trials} trials of {len(stored)} tasks nothing could ever block:"
+        " measure the baseline more often, or add tasks (evalgate plan)",
+    )
+
+
+def _decided(head: HeadTrials) -> tuple[str, ...]:
+    rows = head.sample.rows
+    counted = sum(1 for row in rows if row.cassette)
+    return (
+        f"{len(rows)} trials of the head ({counted} with a recording), graded here in the "
+        f"sandbox {head.sandbox}; measured under {_conditions(head)}",
+    )
+
+
+def _conditions(head: HeadTrials) -> str:
+    conditions = head.sample.conditions
+    models = ", ".join(conditions.models) or "no model"
+    return f"sandbox {conditions.sandbox}, model {models}"
+
+
+def _scripted_doubts(state: State, head: HeadTrials) -> tuple[str, ...]:
+    odd = state.config.unplanned(head.sample.conditions.models)
+    return tuple(f"{model} answered, and the harness asks a model" for model in odd)
+
+
+def _scripted_notes(*samples: Sample) -> tuple[str, ...]:
+    served = dict.fromkeys(one for sample in samples for one in sample.conditions.models)
+    scripted = scripted_among(served)
+    return (f"{', '.join(scripted)}: {WORDS}",) if scripted else ()

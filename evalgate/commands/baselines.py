@@ -8,8 +8,8 @@ from evalgate.commands.project import Project, open_state, subject_of
 from evalgate.commands.recordings import find_recordings
 from evalgate.commands.tables import rate, render_rows, render_sample
 from evalgate.core.baseline import Baseline, pool
-from evalgate.core.identity import short_of
 from evalgate.core.json import Json
+from evalgate.core.short_name import short_of
 from evalgate.errors import ExitCode, UsageError
 from evalgate.store.ledger import load_ledger
 

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 from evalgate.commands.project import Project, open_state, subject_of
 from evalgate.commands.tables import render_rows
-from evalgate.core.identity import short_of
 from evalgate.core.json import Json
 from evalgate.core.rates import percent
+from evalgate.core.short_name import short_of
 from evalgate.report.markdown import escape
 from evalgate.store.ledger import Entry, load_ledger
 

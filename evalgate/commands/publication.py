@@ -14,7 +14,8 @@ from evalgate.commands.recordings import header_of
 from evalgate.commands.shelf import Shelf, files_below
 from evalgate.commands.shelved import FOLDER
 from evalgate.core.harness import Harness
-from evalgate.core.identity import short_of, storage_key
+from evalgate.core.identity import storage_key
+from evalgate.core.short_name import short_of
 from evalgate.core.trial import Trial
 from evalgate.errors import NotAvailableError, UsageError, from_os_error
 from evalgate.repo.remotes import public_host

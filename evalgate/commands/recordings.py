@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 from evalgate.commands.project import State
 from evalgate.commands.shelved import FOLDER, shelved
-from evalgate.core.identity import short_of, storage_key
+from evalgate.core.identity import storage_key
+from evalgate.core.short_name import short_of
 from evalgate.core.task import Task
 from evalgate.errors import UsageError
 from evalgate.gateway.format.cassette_format import one_recording

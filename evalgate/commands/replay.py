@@ -20,8 +20,8 @@ from evalgate.commands.trials import (
 )
 from evalgate.core.decision import worst
 from evalgate.core.harness import Harness
-from evalgate.core.identity import short_of
 from evalgate.core.limits import Allowance
+from evalgate.core.short_name import short_of
 from evalgate.core.task import Task
 from evalgate.core.trial import Evidence
 from evalgate.errors import DivergedError, ExitCode, UsageError

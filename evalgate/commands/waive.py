@@ -7,7 +7,7 @@ from datetime import UTC, date, datetime
 
 from evalgate.commands.project import Project, State, open_state, subject_of
 from evalgate.core.files import Tree
-from evalgate.core.identity import short_of
+from evalgate.core.short_name import short_of
 from evalgate.core.verdict import Verdict
 from evalgate.core.waiver import Waiver, waived
 from evalgate.disk import write_whole

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evalgate.core.config import Config
 from evalgate.core.files import Tree
-from evalgate.core.identity import short_of
+from evalgate.core.short_name import short_of
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,11 +29,6 @@ def digest(value: Json, *, domain: str) -> str:
     return hashlib.sha256(domain.encode() + b"\0" + canonical(value)).hexdigest()
 
 
-def short_of(fingerprint: str) -> str:
-    """Return the first twelve hex of a fingerprint, which name its harness and its recordings."""
-    return fingerprint[:12]
-
-
 def storage_key(task_id: str) -> str:
     """Return the name of a task on disk: a readable slug and eight hex of its id.
 

@@ -8,8 +8,9 @@ from datetime import date
 from typing import Any
 
 from evalgate.core.decision import Decision
-from evalgate.core.identity import FORMAT, digest, short_of
+from evalgate.core.identity import FORMAT, digest
 from evalgate.core.json import Json
+from evalgate.core.short_name import short_of
 from evalgate.core.verdict import FLOOR, SUITE, Verdict
 
 

@@ -7,7 +7,7 @@ import posixpath
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from evalgate.core.identity import short_of
+from evalgate.core.short_name import short_of
 from evalgate.errors import UsageError
 from evalgate.repo.git import Git
 from evalgate.repo.pathspecs import to_pathspecs

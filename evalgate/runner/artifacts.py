@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from evalgate.core.identity import short_of, storage_key
+from evalgate.core.identity import storage_key
 from evalgate.core.redaction import Redactor
+from evalgate.core.short_name import short_of
 from evalgate.core.trial import Trial
 from evalgate.runner.work import Work
 from evalgate.store.atif import Origin, dump_atif

@@ -10,8 +10,8 @@ from evalgate.commands.cassettes.answer import Answer, bytes_text
 from evalgate.commands.project import Project, open_state, subject_of
 from evalgate.commands.shelved import Shelved, shelved
 from evalgate.commands.tables import render_rows
-from evalgate.core.identity import short_of
 from evalgate.core.json import Json
+from evalgate.core.short_name import short_of
 from evalgate.errors import UsageError
 from evalgate.repo.treeview import Subject
 from evalgate.runner.recorded import RecordedTrial

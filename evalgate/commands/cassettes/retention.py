@@ -8,7 +8,7 @@ from typing import Final
 
 from evalgate.commands.project import Project
 from evalgate.core.files import File
-from evalgate.core.identity import short_of
+from evalgate.core.short_name import short_of
 from evalgate.errors import UsageError
 from evalgate.gateway.format.cassette_format import digest_of
 from evalgate.repo.keeping import refs_below

@@ -12,9 +12,9 @@ from evalgate.commands.cassettes.finding import Named, find_named
 from evalgate.commands.cassettes.settings import Find, Settings
 from evalgate.commands.tables import render_rows
 from evalgate.core.exchange import Exchange
-from evalgate.core.identity import short_of
 from evalgate.core.json import Json
 from evalgate.core.scrubs import BESIDE, SCRUBS, Scrub
+from evalgate.core.short_name import short_of
 from evalgate.gateway.dialects.table import DIALECTS
 from evalgate.gateway.reading import mapping
 

@@ -14,8 +14,8 @@ from evalgate.commands.shelved import Shelved, shelved
 from evalgate.core.claim import Claim
 from evalgate.core.decision import worst
 from evalgate.core.exchange import Ending, Exchange, is_error
-from evalgate.core.identity import short_of
 from evalgate.core.json import Json
+from evalgate.core.short_name import short_of
 from evalgate.errors import ExitCode, NothingRanError, UsageError
 from evalgate.gateway.dialects.table import DIALECTS
 from evalgate.gateway.format.cassette_format import in_conflict, one_recording, one_side

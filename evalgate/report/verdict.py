@@ -23,6 +23,8 @@ _ALERTS: Mapping[Decision, str] = {
     Decision.VOID: "CAUTION",
     Decision.IMPROVED: "TIP",
     Decision.PASS: "NOTE",
+    Decision.UNDECIDED: "NOTE",
+    Decision.NOT_CONFIRMED: "NOTE",
     Decision.NOTHING_TO_JUDGE: "NOTE",
 }
 

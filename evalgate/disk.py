@@ -1,10 +1,16 @@
-"""Writes that are either whole or absent, and that survive a power cut."""
+"""Writes that are either whole or absent, and folders that live as long as one command."""
 
 from __future__ import annotations
 
 import os
 import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Final
+
+_PASSING: Final = "evalgate-passing-"
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -21,3 +27,22 @@ def write_whole(path: Path, data: bytes) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def open_passing_folder(kind: str) -> Iterator[Path]:
+    """Make a folder for one command and remove it at the end; ``kind`` is a word in its name."""
+    with tempfile.TemporaryDirectory(prefix=f"{_PASSING}{kind}-") as folder:
+        yield Path(folder)
+
+
+def passing_folders(*, age: float) -> Iterator[Path]:
+    """Find the folders of this user that killed commands left, untouched for ``age`` seconds."""
+    until = time.time() - age
+    for path in sorted(Path(tempfile.gettempdir()).glob(f"{_PASSING}*")):
+        try:
+            status = path.lstat()
+        except FileNotFoundError:  # a command that lives has come to its end
+            continue
+        if status.st_uid == os.geteuid() and status.st_mtime < until:
+            yield path

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -12,11 +9,11 @@ from pathlib import Path
 from typing import Final
 
 from evalgate.core.json import Json
+from evalgate.disk import passing_folders
 from evalgate.sandboxes.leftovers import Leftover, find_leftovers
 from evalgate.sandboxes.removal import remove_directory
 
-#: Folders that live as long as one command; a day later nobody is in them any more.
-_PASSING: Final = ("evalgate-tree-*", "evalgate-snapshot-*", "evalgate-demo-*")
+#: A day later nobody is any more in a folder that was made for one command.
 _DAY: Final = 86_400
 
 
@@ -62,12 +59,8 @@ def clean(*, dry_run: bool, images: bool = False) -> Cleaned:
 
 
 def _folders() -> Iterator[Leftover]:
-    where, now = Path(tempfile.gettempdir()), time.time()
-    for pattern in _PASSING:
-        for path in sorted(where.glob(pattern)):
-            status = path.lstat()
-            if status.st_uid == os.geteuid() and now - status.st_mtime > _DAY:
-                yield Leftover(kind="folder", name=str(path), remove=partial(_remove, path))
+    for path in passing_folders(age=_DAY):
+        yield Leftover(kind="folder", name=str(path), remove=partial(_remove, path))
 
 
 def _remove(path: Path) -> str:

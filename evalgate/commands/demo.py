@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from contextlib import ExitStack
 from importlib import resources
 from pathlib import Path
@@ -11,6 +10,7 @@ from pathlib import Path
 from evalgate.commands.console import Console
 from evalgate.commands.gate import GateOptions, gate
 from evalgate.commands.project import open_project
+from evalgate.disk import open_passing_folder
 from evalgate.errors import UsageError
 from evalgate.repo.history import commit_all
 
@@ -22,10 +22,7 @@ def demo(*, keep: Path | None = None) -> str:
     """Run the whole gate on a bundled prompt edit; return the verdict and four lines."""
     console = Console(quiet=True)  # sixty lines of progress would bury the verdict
     with ExitStack() as stack:
-        if keep is None:
-            folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evalgate-demo-")))
-        else:
-            folder = _empty(keep)
+        folder = _empty(keep) if keep else stack.enter_context(open_passing_folder("demo"))
         build(folder)
         code, gated = gate(open_project(folder), GateOptions(), console)
         verdict = gated.verdict

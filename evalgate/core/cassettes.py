@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import difflib
 import re
-import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Final
 
 from evalgate.core.dialects import PASSTHROUGH, SPOKEN
+from evalgate.core.patterns import read_pattern, read_reason
 from evalgate.core.schema import Reader
 from evalgate.core.scrubs import BESIDE, SCRUBS, Scrub, scrubs_digest, usual_scrubs
 
@@ -77,23 +77,6 @@ def _own(table: Reader, taken: Iterable[str]) -> Scrub:
     return rule
 
 
-def read_pattern(table: Reader) -> str:
-    """Read ``pattern``, which only the empty text is tried on: `re` may never come to an end."""
-    text = table.text("pattern")
-    try:
-        with warnings.catch_warnings():
-            # Such as [[:digit:]], which is not what it looks like.
-            warnings.simplefilter("error", FutureWarning)
-            pattern = re.compile(text)
-    except (re.error, OverflowError, RecursionError, FutureWarning) as error:
-        hint = "a pattern is a regular expression of Python's re"
-        raise table.error(f"{text!r} is no pattern: {error}", "pattern", hint=hint) from error
-    if pattern.search(""):
-        hint = "a rule must name the words around the volatile text"
-        raise table.error(f"{text!r} also matches nothing at all", "pattern", hint=hint)
-    return text
-
-
 def _require_fitting(rule: Scrub, table: Reader) -> None:
     """Refuse a replacement that can not be put in."""
     try:
@@ -102,15 +85,6 @@ def _require_fitting(rule: Scrub, table: Reader) -> None:
         hint = r"\1 stands for the first group; a backslash is written \\"
         problem = f"{rule.replace!r} can not be put in: {error}"
         raise table.error(problem, "replace", hint=hint) from error
-
-
-def read_reason(table: Reader) -> str:
-    """Read ``reason``, which says something."""
-    reason = table.text("reason")
-    if not reason.strip():
-        hint = "say in a line why it is looked for"
-        raise table.error("must not be empty", "reason", hint=hint)
-    return reason
 
 
 def _near(name: str, known: Iterable[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
+from typing import Final
 
 from evalgate.core.environment import Environment
 from evalgate.core.files import File, Tree, tree_digest
@@ -52,6 +53,12 @@ class Limits:
         )
 
 
+#: The file among a task's tests that runs them.
+TEST_SCRIPT: Final = "test.sh"
+#: The file of a solution that lays it over the workspace.
+SOLUTION_SCRIPT: Final = "solve.sh"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """One problem. ``digest`` covers all that a measurement depends on, not the solution."""
@@ -63,7 +70,6 @@ class Task:
     digest: str
     solution: Tree = field(default_factory=dict)
     limits: Limits = field(default_factory=Limits)
-    tags: tuple[str, ...] = ()
     expected_files: tuple[str, ...] = ()
     expected_tests: tuple[str, ...] = ()
     checks: tuple[CheckSpec, ...] = ()

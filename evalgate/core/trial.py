@@ -136,14 +136,6 @@ class Trial:
     topped_up: int = 0
     tripwires: tuple[Hit, ...] = ()
 
-    @property
-    def failing(self) -> CheckResult | None:
-        """The first check that decided against the trial."""
-        for check in self.checks:
-            if not check.advisory and check.outcome is not Outcome.PASSED:
-                return check
-        return None
-
     def measured(self) -> dict[str, Json]:
         """Return what a replay or regrade must reproduce: outcome, checks and signals.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Final
 
-from evalgate.core.cassettes import read_pattern, read_reason
+from evalgate.core.patterns import read_pattern, read_reason
 from evalgate.core.schema import Reader
 from evalgate.core.tripwires import CANARY, TRIPWIRES, Place, Tripwire
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Iterator, MutableMapping
 from pathlib import Path
 
 from evalgate.core.files import File, Tree, is_safe_path, tree_digest
+from evalgate.disk import open_passing_folder
 from evalgate.errors import UsageError
 from evalgate.repo.program import call_git, isolated
 from evalgate.repo.treeview import TreeView
@@ -50,8 +50,7 @@ def _build(tree: Tree) -> dict[str, File]:
         if not is_safe_path(path):
             message = f"not a path a repository can hold: {path!r}"
             raise UsageError(message)
-    with tempfile.TemporaryDirectory(prefix="evalgate-snapshot-") as directory:
-        top = Path(directory)
+    with open_passing_folder("snapshot") as top:
         git_dir = top / ".git"
         _lay_out(git_dir)
         env = isolated(os.environ)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from enum import StrEnum
 from pathlib import Path
 
 from evalgate.core.files import File, FileMode
+from evalgate.disk import open_passing_folder
 from evalgate.errors import UsageError
 from evalgate.repo.git import Git
 from evalgate.repo.pathspecs import literal, to_pathspecs
@@ -135,8 +135,7 @@ def open_tree(git: Git, subject: Subject, *, paths: Sequence[str] = ()) -> Itera
     if subject.kind is SubjectKind.REVISION:
         yield _revision(git, subject.rev)
         return
-    with tempfile.TemporaryDirectory(prefix="evalgate-tree-") as directory:
-        place = Path(directory)
+    with open_passing_folder("tree") as place:
         objects = place / "objects"
         objects.mkdir()
         own = git.git_dir / "index"

@@ -15,12 +15,12 @@ from evalgate.core.claim import Claim
 from evalgate.core.files import Tree
 from evalgate.core.observation import CommandReport, Observation
 from evalgate.core.redaction import Redactor
-from evalgate.core.task import CheckSpec, Task
+from evalgate.core.task import SOLUTION_SCRIPT, CheckSpec, Task
 from evalgate.core.trial import CheckResult, Outcome
 from evalgate.errors import NotAvailableError, UsageError
 from evalgate.protocols import Check, Finding, SandboxProvider, StageStatus
 from evalgate.runner.control import Control, Controls
-from evalgate.runner.grade_stage import SOLVE, Graded, run_grade_stage, tests_command
+from evalgate.runner.grade_stage import Graded, run_grade_stage, tests_command
 from evalgate.runner.hidden_tests import hung, judge_tests
 from evalgate.runner.work import words_of_engine
 
@@ -100,7 +100,7 @@ class _Case:
 
     def control(self) -> Control | None:
         """Return the control, or None when it would be this very claim."""
-        solved = SOLVE in self.task.solution
+        solved = SOLUTION_SCRIPT in self.task.solution
         if not solved and not self.claim.touched:
             return None
         return self.controls.get(self.task.digest, lambda: self._control(solved=solved))

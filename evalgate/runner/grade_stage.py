@@ -8,16 +8,10 @@ from dataclasses import dataclass, field
 
 from evalgate.core.files import Tree
 from evalgate.core.observation import CommandReport
-from evalgate.core.task import Task
+from evalgate.core.task import SOLUTION_SCRIPT, TEST_SCRIPT, Task
 from evalgate.protocols import SandboxProvider, Stage, StageResult, StageStatus
 from evalgate.runner.reward import ODD
 from evalgate.runner.stopped import TrialStoppedError
-
-#: What runs the hidden tests.
-TESTS = "test.sh"
-
-#: Where a solution says how it is laid over the workspace.
-SOLVE = "solve.sh"
 
 # Makes the folder where Harbor's tests leave their reward, in which nothing can lie yet.
 # Runs each command by itself and leaves its output and exit code where the host reads them. In
@@ -37,7 +31,7 @@ for reward in verifier/reward.txt verifier/reward.json; do
   [ -f "$reward" ] || [ ! -e "$reward" ] || : >{ODD}
 done
 """
-_SOLVING = f'"$EVALGATE_SOLUTION/{SOLVE}" >/dev/null 2>&1 </dev/null || exit\n'
+_SOLVING = f'"$EVALGATE_SOLUTION/{SOLUTION_SCRIPT}" >/dev/null 2>&1 </dev/null || exit\n'
 
 _NOT_RUNNABLE = (126, 127)
 _LONGEST_CODE = 3
@@ -45,7 +39,7 @@ _LONGEST_CODE = 3
 
 def tests_command(task: Task) -> str:
     """Return the command of the hidden tests."""
-    return f'{_shell_of(task.tests, TESTS)} "$EVALGATE_TESTS/{TESTS}"'
+    return f'{_shell_of(task.tests, TEST_SCRIPT)} "$EVALGATE_TESTS/{TEST_SCRIPT}"'
 
 
 def _shell_of(files: Tree, script: str) -> str:
@@ -96,7 +90,7 @@ def run_grade_stage(
     with provider.open_sandbox() as sandbox:
         places = sandbox.places
         solution = {"EVALGATE_SOLUTION": places.inbox} if solved else {}
-        solving = f"{_shell_of(task.solution, SOLVE)} {_SOLVING}" if solved else ""
+        solving = f"{_shell_of(task.solution, SOLUTION_SCRIPT)} {_SOLVING}" if solved else ""
         stage = Stage(
             trees={
                 "repo": workspace,

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Final
 
 from evalgate.core.files import Tree
+from evalgate.disk import open_passing_folder
 from evalgate.sandboxes.docker import not_ignored
 from evalgate.sandboxes.layout import lay_tree
 
@@ -49,9 +48,9 @@ def context_of(files: Tree, dockerfile: str) -> Tree:
         return files
     lines = files[_IGNORE].data.decode("utf-8", "replace").splitlines()
     patterns = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
-    with tempfile.TemporaryDirectory(prefix="evalgate-tree-") as folder:
-        lay_tree(files, Path(folder), allow_git=False)
-        kept = not_ignored(Path(folder), patterns, dockerfile=dockerfile)
+    with open_passing_folder("context") as folder:
+        lay_tree(files, folder, allow_git=False)
+        kept = not_ignored(folder, patterns, dockerfile=dockerfile)
     return {path: file for path, file in files.items() if path in kept}
 
 

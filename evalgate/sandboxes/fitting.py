@@ -14,6 +14,7 @@ from evalgate.protocols import SandboxProvider, Stage, StageStatus
 from evalgate.sandboxes.container import ContainerProvider, Containers
 from evalgate.sandboxes.forwarding import inner_text
 from evalgate.sandboxes.images import Built, Derived, Image, Named
+from evalgate.sandboxes.own_stage import require_done
 from evalgate.sandboxes.room import TOP
 from evalgate.sandboxes.set_up import SetUpImage
 from evalgate.sandboxes.settings import MB
@@ -134,9 +135,5 @@ def _files_of_image(provider: ContainerProvider, task: Task) -> Tree:
             f"the task {task.id}: its image's WORKDIR is no workspace: {result.detail}",
             hint="put what is no source file elsewhere; node_modules and .venv do not count",
         )
-    if result.status is not StageStatus.EXITED or result.exit_code:
-        said = result.log.decode("utf-8", "replace").strip()[-200:]
-        raise NotAvailableError(
-            f"the files of the image of the task {task.id} can not be read: {result.detail} {said}"
-        )
+    require_done(result, f"copying the files of the image of the task {task.id}")
     return result.trees["logs"]

@@ -21,9 +21,8 @@ from evalgate.errors import NotAvailableError
 from evalgate.protocols import Places, Sandbox, SandboxProvider, Stage, StageResult, StageStatus
 from evalgate.sandboxes.client import SANDBOX
 from evalgate.sandboxes.environment import build_environment, new_token, search_path
-from evalgate.sandboxes.process import missing_program, not_found
-from evalgate.sandboxes.process_group import Ending, Program, run_group
-from evalgate.sandboxes.room import Room, open_room
+from evalgate.sandboxes.process_group import Ending, Program, missing_program, not_found, run_group
+from evalgate.sandboxes.room import Room, open_room, places_below
 from evalgate.sandboxes.service import PROGRAM, WORD, ToolService, open_service, service_program
 
 #: The socket's name in the room of the agent.
@@ -114,7 +113,7 @@ class HostedSandbox:
 
     @property
     def _own(self) -> Places:
-        return self._room.places_below(str(self._room.path))
+        return places_below(str(self._room.path))
 
 
 @contextlib.contextmanager

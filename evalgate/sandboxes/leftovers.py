@@ -69,11 +69,12 @@ def remove_leftovers(parent: Path | None = None) -> int:
         return sum(not stays for stays in pool.map(_clear_room, found))
 
 
-def remove_own_rooms(parent: Path | None = None) -> int:
+def remove_own_rooms() -> None:
     """End the processes and remove the rooms of this very process, which is about to end."""
-    where = Path(parent or tempfile.gettempdir()).resolve()
+    where = Path(tempfile.gettempdir()).resolve()
     since = started_at(os.getpid()) or 0
-    return sum(not _clear(path, since) for path in where.glob(f"{room_prefix()}*"))
+    for path in where.glob(f"{room_prefix()}*"):
+        _clear(path, since)
 
 
 def _at_engine(engine: Engine, *, images: bool) -> Iterator[Leftover]:

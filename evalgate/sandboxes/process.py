@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from evalgate.protocols import Places, Promises, Stage, StageResult, StageStatus
+from evalgate.protocols import Places, Promises, Stage, StageResult
 from evalgate.sandboxes.environment import build_environment, new_token, search_path
-from evalgate.sandboxes.output import Output
-from evalgate.sandboxes.process_group import Ending, Program, run_group
-from evalgate.sandboxes.room import Room, open_room
+from evalgate.sandboxes.process_group import Program, missing_program, not_found, run_group
+from evalgate.sandboxes.room import Room, open_room, places_below
 
 
 class ProcessProvider:
@@ -60,7 +58,7 @@ class ProcessSandbox:
     @property
     def places(self) -> Places:
         """Where things are: the same paths inside as outside."""
-        return self._room.places_below(str(self._room.path))
+        return places_below(str(self._room.path))
 
     def run(self, stage: Stage, stop: threading.Event) -> StageResult:
         """Run the stage's program in the directory."""
@@ -79,31 +77,3 @@ class ProcessSandbox:
             room=str(self._room.path),
         )
         return self._room.finish(stage, run_group(program, timeout=stage.timeout, stop=stop))
-
-
-def not_found(detail: str) -> Ending:
-    """Return the end of a program that was never there."""
-    return Ending(
-        status=StageStatus.NOT_FOUND,
-        exit_code=None,
-        output=Output(),
-        seconds=0.0,
-        detail=detail,
-    )
-
-
-def missing_program(name: str, path: str, cwd: str) -> str | None:
-    """Say what is missing for a program to start: itself, or the interpreter it names.
-
-    Looked at before the start, because afterwards a missing program and one that ends with
-    127 by itself look the same, and only the first is no fault of what is measured.
-    """
-    found = shutil.which(str(Path(cwd, name)) if "/" in name else name, path=path)
-    if found is None:
-        return f"{name}: no such program"
-    with Path(found).open("rb") as stream:
-        first = stream.read(256).split(b"\n")[0]
-    words = first.removeprefix(b"#!").split()
-    if first.startswith(b"#!") and words and not Path(os.fsdecode(words[0])).exists():
-        return f"{name}: its interpreter {os.fsdecode(words[0])} is missing"
-    return None

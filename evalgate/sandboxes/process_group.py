@@ -14,6 +14,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from evalgate.protocols import StageStatus
 from evalgate.sandboxes.output import Output
@@ -103,6 +104,37 @@ def run_group(program: Program, *, timeout: float, stop: threading.Event) -> End
         exit_code=code if status is StageStatus.EXITED else None,
         detail=detail,
     )
+
+
+def not_found(detail: str) -> Ending:
+    """Return the end of a program that was never there."""
+    return Ending(
+        status=StageStatus.NOT_FOUND,
+        exit_code=None,
+        output=Output(),
+        seconds=0.0,
+        detail=detail,
+    )
+
+
+def missing_program(name: str, path: str, cwd: str) -> str | None:
+    """Say what is missing for a program to start: itself, or the interpreter it names.
+
+    Looked at before the start, because afterwards a missing program and one that ends with
+    127 by itself look the same, and only the first is no fault of what is measured.
+    """
+    found = shutil.which(str(Path(cwd, name)) if "/" in name else name, path=path)
+    if found is None:
+        return f"{name}: no such program"
+    try:
+        with Path(found).open("rb") as stream:
+            first = stream.read(256).split(b"\n")[0]
+    except OSError:  # it can be run all the same, or the start will tell
+        return None
+    words = first.removeprefix(b"#!").split()
+    if first.startswith(b"#!") and words and not Path(os.fsdecode(words[0])).exists():
+        return f"{name}: its interpreter {os.fsdecode(words[0])} is missing"
+    return None
 
 
 def _start(program: Program, writer: int) -> subprocess.Popen[bytes]:

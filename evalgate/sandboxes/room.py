@@ -25,9 +25,16 @@ SEALED = ("harness", "inbox", "tests")
 
 #: Where a room is in a sandbox with a file system of its own.
 TOP: Final = "/evalgate"
-PLACES_INSIDE: Final = Places(**{name: f"{TOP}/{name}" for name in PLACES})
 
 _log = logging.getLogger(__name__)
+
+
+def places_below(top: str) -> Places:
+    """Return the places as they are named when a room is seen at ``top``."""
+    return Places(**{name: f"{top}/{name}" for name in PLACES})
+
+
+PLACES_INSIDE: Final = places_below(TOP)
 
 
 class Room:
@@ -38,10 +45,6 @@ class Room:
         #: A room that stands for something which could not be removed stays with it.
         self.stays = False
         self._used = False
-
-    def places_below(self, top: str) -> Places:
-        """Return the places as they are named when the room is seen at ``top``."""
-        return Places(**{name: f"{top}/{name}" for name in PLACES})
 
     def use(self, stage: Stage) -> None:
         """Take the room for a stage.

@@ -13,11 +13,11 @@ from typing import Final
 
 from evalgate.core.environment import SetUp
 from evalgate.core.files import File, Tree, tree_digest
-from evalgate.errors import NotAvailableError
-from evalgate.protocols import Stage, StageStatus
+from evalgate.protocols import Stage
 from evalgate.sandboxes.container import ContainerProvider
 from evalgate.sandboxes.docker import Engine
 from evalgate.sandboxes.images import Derived, Image, Once, Ready, made, told
+from evalgate.sandboxes.own_stage import require_done
 from evalgate.sandboxes.room import TOP
 
 #: Seconds for all commands of one set-up: packages are fetched, and compiled at times.
@@ -90,13 +90,5 @@ class SetUpImage:
         )
         with self.provider.of(containers).open_sandbox() as sandbox:
             result = sandbox.run(stage, threading.Event())
-            if result.status is not StageStatus.EXITED or result.exit_code:
-                how = f"with {result.status}"
-                if result.status is StageStatus.EXITED:
-                    how = f"with exit code {result.exit_code}"
-                said = result.log.decode("utf-8", "replace").strip().splitlines()
-                raise NotAvailableError(
-                    f"the set-up of the task {self.task} ended {how} {result.detail}".rstrip(),
-                    hint="; ".join(line.strip() for line in said[-4:]) or "it said nothing",
-                )
+            require_done(result, f"the set-up of the task {self.task}")
             engine.commit(sandbox.name, tag=tag, labels=labels)

@@ -17,14 +17,13 @@ from evalgate.core.environment import Environment, SetUp, absolute_path
 from evalgate.core.files import Tree, is_safe_path, subtree
 from evalgate.core.limits import LEAST_USD, Allowance
 from evalgate.core.schema import Reader, Source
-from evalgate.core.task import CheckSpec, Limits, Task, limited_digest, task_digest
+from evalgate.core.task import SOLUTION_SCRIPT, TEST_SCRIPT, CheckSpec, Limits, Task, limited_digest, task_digest
 from evalgate.errors import UsageError
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
 _LONGEST_ID = 100
 _NO_DEFAULTS = Allowance()
 _COMPOSE = frozenset({"docker-compose.yaml", "docker-compose.yml"})
-SOLUTION = "solution/solve.sh"
 
 
 def load_harbor_task(folder: str, files: Tree, defaults: Allowance = _NO_DEFAULTS) -> Task:
@@ -40,6 +39,7 @@ def load_harbor_task(folder: str, files: Tree, defaults: Allowance = _NO_DEFAULT
         raise top.error("several steps are not run", "steps", hint="make a task of each step")
     top.text("schema_version", "1.4")
     ours = top.table("metadata").table("evalgate")
+    ours.texts("tags", [])
     top.text("version", "")  # as older folders name their schema's
     own, limits = _limits(top, ours, _NO_DEFAULTS), _limits(top, ours, defaults)
     plain = task_digest(files)
@@ -51,7 +51,6 @@ def load_harbor_task(folder: str, files: Tree, defaults: Allowance = _NO_DEFAULT
         solution=subtree(files, "solution"),
         digest=plain if limits == own else limited_digest(plain, limits.allowance),
         limits=limits,
-        tags=ours.texts("tags", []),
         expected_files=ours.texts("expected_files", []),
         expected_tests=ours.texts("expected_tests", []),
         checks=tuple(_check(check) for check in ours.tables("checks")),
@@ -76,8 +75,8 @@ def _verify(task: Task, ours: Reader, folder: str) -> None:
     if task.expected_tests and not task.tests:
         problem = "names tests, but there is no tests/test.sh to run them"
         raise ours.error(problem, "expected_tests")
-    if task.tests and "test.sh" not in task.tests:
-        message = f"{folder}/tests/test.sh: the file is missing"
+    if task.tests and TEST_SCRIPT not in task.tests:
+        message = f"{folder}/tests/{TEST_SCRIPT}: the file is missing"
         raise UsageError(message, hint="it is what runs the hidden tests")
     for path in task.expected_files:
         if not is_safe_path(path):
@@ -148,7 +147,7 @@ def _environment(table: Reader, ours: Reader, files: Tree) -> Environment:
         image=table.text("docker_image", ""),
         context=context if "Dockerfile" in context else {},
         workdir=table.text("workdir", ""),
-        absolute=absolute_path([_script(files, "tests/test.sh"), _script(files, SOLUTION)]),
+        absolute=absolute_path([_script(files, f"tests/{TEST_SCRIPT}"), _script(files, f"solution/{SOLUTION_SCRIPT}")]),
         cpus=table.number("cpus", 0.0),
         memory_mb=table.integer("memory_mb", 0),
         set_up=SetUp(

@@ -82,29 +82,6 @@ def test_an_unknown_signal_is_refused() -> None:
         Signals.from_json({"second": 1})
 
 
-def test_the_first_deciding_check_is_the_failing_one() -> None:
-    """Advisory checks are shown and never decide."""
-    checks = [
-        CheckResult(name="advice", outcome=Outcome.FAILED, advisory=True),
-        CheckResult(name="good", outcome=Outcome.PASSED),
-        CheckResult(name="first", outcome=Outcome.ERRORED),
-        CheckResult(name="second", outcome=Outcome.FAILED),
-    ]
-
-    def trial(checks: list[CheckResult]) -> Trial:
-        return Trial(
-            task="t",
-            key=TrialKey(task_digest="", fingerprint="", series="main", n=1),
-            outcome=Outcome.FAILED,
-            checks=tuple(checks),
-            conditions=Conditions(sandbox="process", agent=""),
-            evidence=Evidence.MEASURED,
-        )
-
-    assert trial(checks).failing == checks[2]
-    assert trial(checks[:2]).failing is None
-
-
 @given(TRIALS)
 def test_a_replay_must_reproduce_outcome_checks_and_signals(trial: Trial) -> None:
     """Where the trial ran is no part of what must come out again."""

@@ -86,7 +86,7 @@ def test_a_folder_is_a_task() -> None:
         + '[[metadata.evalgate.checks]]\ntype = "file_exists"\npath = "a.py"\nadvisory = true\n'
         + "[agent]\ntimeout_sec = 9\n[verifier]\ntimeout_sec = 0.5\n"
     )
-    assert (task.id, task.instruction, task.tags) == ("greet", "Fix it.\n", ("easy",))
+    assert (task.id, task.instruction) == ("greet", "Fix it.\n")
     assert task.limits == Limits(agent_seconds=9, grade_seconds=0.5, max_turns=3)
     assert task.expected_tests == ("t.T.test_a",)
     assert task.checks == (CheckSpec(type="file_exists", params={"path": "a.py"}, advisory=True),)

@@ -85,6 +85,7 @@ class Engine:
             labels=settings.get("Labels") or {},
             env=dict(word.split("=", 1) for word in env if "=" in word),
             workdir=workdir,
+            volumes=tuple(sorted(settings.get("Volumes") or ())),
             content=hashlib.sha256(said.encode()).hexdigest()[:12],
         )
 

@@ -17,6 +17,7 @@ class ImageFacts:
     env: Mapping[str, str]
     workdir: str
     content: str
+    volumes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -18,7 +18,7 @@ from evalgate.errors import NotAvailableError
 from evalgate.sandboxes import image as own_image
 from evalgate.sandboxes.docker import INPUTS, Engine, EngineError
 from evalgate.sandboxes.dockerfiles import bases_of, context_of
-from evalgate.sandboxes.image_facts import LabelledImage
+from evalgate.sandboxes.image_facts import ImageFacts, LabelledImage
 from evalgate.sandboxes.packing import pack_tree
 
 #: Names another base for images that leave it open, where no registry has the usual one.
@@ -39,6 +39,7 @@ class Ready:
     digest: str
     env: Mapping[str, str] = field(default_factory=dict)
     workdir: str = ""
+    volumes: tuple[str, ...] = ()
 
 
 class Image(Protocol):
@@ -193,7 +194,7 @@ def made(
         found = engine.image(tag)
     if found is None:
         raise NotAvailableError(f"the image {tag} was made and is gone", hint="make it again")
-    return Ready(name=tag, digest=digest, env=found.env, workdir=found.workdir)
+    return _ready(tag, digest, found)
 
 
 def is_made_here(image: LabelledImage) -> bool:
@@ -222,7 +223,13 @@ def _there(engine: Engine, name: str, *, hint: str) -> Ready:
         found = engine.image(name)
     if found is None:
         raise NotAvailableError(f"the image {name} is not there", hint=hint)
-    return Ready(name=name, digest=found.content, env=found.env, workdir=found.workdir)
+    return _ready(name, found.content, found)
+
+
+def _ready(name: str, digest: str, found: ImageFacts) -> Ready:
+    return Ready(
+        name=name, digest=digest, env=found.env, workdir=found.workdir, volumes=found.volumes
+    )
 
 
 @cache

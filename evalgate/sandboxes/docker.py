@@ -29,6 +29,8 @@ OWNER: Final = "evalgate.owner"
 INPUTS: Final = "evalgate.inputs"
 
 _PATIENCE: Final = 60
+#: Seconds within which an engine that works at all says so.
+_SHORT: Final = 5
 _POOL: Final = 64
 
 
@@ -167,6 +169,7 @@ class Engine:
         """Make a container."""
         from docker.types import LogConfig, Ulimit  # noqa: PLC0415
 
+        self._look()
         limits = settings.limits
         ulimits = [Ulimit(name=of, soft=most, hard=most) for of, most in settings.ulimits.items()]
         with _told():
@@ -221,10 +224,12 @@ class Engine:
     def kill(self, name: str) -> None:
         """End all that runs in a container; one that has ended is left as it is."""
         with contextlib.suppress(EngineError), _told():
+            self._look()
             self._api.kill(name)
 
     def ended(self, name: str) -> Ended:
         """Wait for the end of a container that has closed its outputs."""
+        self._look()
         with _told():
             code = self._api.wait(name, timeout=_PATIENCE)["StatusCode"]
             state = self._api.inspect_container(name)["State"]
@@ -234,6 +239,7 @@ class Engine:
         """Remove a container, running or not; tell whether there was one."""
         from docker.errors import NotFound  # noqa: PLC0415
 
+        self._look()
         with _told():
             try:
                 self._api.remove_container(name, force=True, v=True)
@@ -246,6 +252,18 @@ class Engine:
         with _told():
             found = self._api.containers(all=True, filters={"label": OWNER})
         return sorted(str(one["Names"][0]).lstrip("/") for one in found if one.get("Names"))
+
+    def _look(self) -> None:
+        """Ask for a sign of life, so that an engine that hangs is noticed in seconds."""
+        with _told():
+            self._brief.ping()
+
+    @cached_property
+    def _brief(self) -> APIClient:
+        import docker  # noqa: PLC0415
+
+        version = self._api.api_version
+        return docker.APIClient(base_url=self.address, version=version, timeout=_SHORT)
 
     @cached_property
     def _api(self) -> APIClient:

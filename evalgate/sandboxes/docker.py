@@ -11,12 +11,12 @@ import io
 import os
 import socket
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evalgate.errors import NotAvailableError
+from evalgate.sandboxes.ended import Ended
 from evalgate.sandboxes.image_facts import ImageFacts, LabelledImage
 from evalgate.sandboxes.settings import MB, ContainerSettings
 
@@ -38,12 +38,8 @@ class EngineError(Exception):
     """The engine refused or failed; it says nothing about the program inside."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
-    """How a container ended: its exit code, and whether memory was used up."""
-
-    exit_code: int
-    out_of_memory: bool
+class RefusedError(EngineError):
+    """The engine works, and finds what it was asked for wrong, or not there."""
 
 
 class Engine:
@@ -58,8 +54,7 @@ class Engine:
         if self.address.startswith("unix://") and not Path(self.address[7:]).exists():
             return f"no engine listens at {self.address}"
         try:
-            with _told():
-                self._api.ping()
+            self._look()
         except EngineError as error:
             return f"the engine at {self.address} does not answer: {error}"
         return None
@@ -137,24 +132,29 @@ class Engine:
         Raises:
             NotAvailableError: ``what`` can not be built; the last words of the build say why.
         """
-        with _told():
-            lines = self._api.build(
+        try:
+            told = self._built(
                 fileobj=io.BytesIO(context),
                 custom_context=True,
                 dockerfile=dockerfile,
                 tag=tag,
                 buildargs=dict(args),
                 labels=dict(labels),
-                rm=True,
-                forcerm=True,
-                decode=True,
             )
-            # To its end also after an error: a stream that is left open is never closed.
-            told = [(str(line.get("stream", "")), str(line.get("error", ""))) for line in lines]
+        except RefusedError as refused:  # before the first step
+            hint = f"look at its {dockerfile}"
+            raise NotAvailableError(f"{what} can not be built: {refused}", hint=hint) from refused
         error = "".join(words for _, words in told).strip()
         if error:
             said = "".join(words for words, _ in told).strip().splitlines()[-3:]
             raise NotAvailableError(f"{what} can not be built: {error}", hint="; ".join(said))
+
+    def _built(self, **asked: Any) -> list[tuple[str, str]]:
+        """Build an image; return what each line of the builder says, and what went wrong."""
+        with _told():
+            lines = self._api.build(rm=True, forcerm=True, decode=True, **asked)
+            # To its end also after an error: a stream that is left open is never closed.
+            return [(str(line.get("stream", "")), str(line.get("error", ""))) for line in lines]
 
     def commit(self, name: str, *, tag: str, labels: Mapping[str, str]) -> None:
         """Make an image of what a container that has ended left in its own files."""
@@ -288,11 +288,13 @@ def not_ignored(folder: Path, patterns: Sequence[str], *, dockerfile: str) -> se
 @contextlib.contextmanager
 def _told() -> Iterator[None]:
     """Turn whatever the SDK raises into one error with one line."""
-    from docker.errors import DockerException  # noqa: PLC0415
+    from docker.errors import APIError, DockerException  # noqa: PLC0415
     from requests.exceptions import RequestException  # noqa: PLC0415
 
     try:
         yield
     except (DockerException, RequestException, OSError) as error:
         words = str(getattr(error, "explanation", None) or error).strip()
-        raise EngineError((words or type(error).__name__).splitlines()[0][:400]) from error
+        refused = isinstance(error, APIError) and error.is_client_error()
+        kind = RefusedError if refused else EngineError
+        raise kind((words or type(error).__name__).splitlines()[0][:400]) from error

@@ -148,7 +148,8 @@ def _files_of_image(provider: ContainerProvider, task: Task) -> Tree:
         result = sandbox.run(stage, threading.Event())
     if result.status is StageStatus.TOO_LARGE:
         raise UsageError(
-            f"the task {task.id}: its image's WORKDIR is no workspace: {result.detail}",
+            f"the task {task.id}: its image's WORKDIR is no workspace:"
+            f" {result.detail.removeprefix('logs: ')}",
             hint="put what is no source file elsewhere; node_modules and .venv do not count",
         )
     require_done(result, f"copying the files of the image of the task {task.id}")

@@ -16,7 +16,7 @@ from typing import Final, Protocol
 from evalgate.core.files import File, Tree, tree_digest
 from evalgate.errors import NotAvailableError
 from evalgate.sandboxes import image as own_image
-from evalgate.sandboxes.docker import INPUTS, Engine, EngineError
+from evalgate.sandboxes.docker import INPUTS, Engine, EngineError, RefusedError
 from evalgate.sandboxes.dockerfiles import bases_of, context_of
 from evalgate.sandboxes.image_facts import ImageFacts, LabelledImage
 from evalgate.sandboxes.packing import pack_tree
@@ -172,7 +172,7 @@ class Derived:
                 [below.digest, steps, script],
                 lambda tag, labels: engine.build(
                     pack_tree(context),
-                    what=self.what,
+                    what=f"{self.what}, which needs sh and coreutils,",
                     tag=tag,
                     dockerfile="Dockerfile",
                     args={},
@@ -213,7 +213,11 @@ def told(engine: Engine) -> Iterator[None]:
 
 
 def _there(engine: Engine, name: str, *, hint: str) -> Ready:
-    found = engine.image(name)
+    try:
+        found = engine.image(name)
+    except RefusedError as error:
+        message = f"the image {name!r} can not be named so: {error}"
+        raise NotAvailableError(message, hint=hint) from error
     if found is None:
         try:
             engine.pull(name)

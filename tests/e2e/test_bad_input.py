@@ -79,6 +79,22 @@ def test_a_file_that_is_missing(repo, evalgate, missing):
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize(
+    ("toml", "named"),
+    [("]", "triple"), ('[task]\nname = "third"\n[environment]\ngpus = 1\n', "third")],
+)
+def test_a_task_that_can_not_be_read_stops_no_other(repo, scripted, evalgate, toml, named):
+    """Named, or in a run of all tasks, it is told as ever."""
+    (repo.path / "tasks/triple/task.toml").write_text(toml)
+    env = {"SCRIPTED_URL": scripted.url}
+    done = evalgate("run", "-k", "1", "double", cwd=repo.path, env=env)
+    assert done.returncode == 0, done.stderr
+    for words in ([], [named], ["double", f"{named[0]}*"]):
+        done = evalgate("run", "-k", "1", *words, cwd=repo.path, env=env)
+        assert done.returncode == 2, done.stderr
+        assert "tasks/triple/task.toml" in done.stderr
+
+
 COMMANDS = {
     "unknown command": (["nosuch"], 2, "nosuch"),
     "unknown option": (["run", "--nosuch"], 2, "--nosuch"),

@@ -10,6 +10,7 @@ import hashlib
 import io
 import os
 import socket
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from evalgate.errors import NotAvailableError
 from evalgate.sandboxes.ended import Ended
-from evalgate.sandboxes.image_facts import ImageFacts, LabelledImage
+from evalgate.sandboxes.image_facts import ImageFacts, LabelledImage, labelled
 from evalgate.sandboxes.settings import MB, ContainerSettings
 
 if TYPE_CHECKING:
@@ -48,6 +49,8 @@ class Engine:
     def __init__(self, address: str = "") -> None:
         """Name an engine by its address; empty is what DOCKER_HOST says, or the usual socket."""
         self.address = address or os.environ.get("DOCKER_HOST", "") or "unix:///var/run/docker.sock"
+        self._lock = threading.Lock()
+        self._client: APIClient | None = None
 
     def unavailable(self) -> str | None:
         """Say why it does not answer, or None."""
@@ -90,17 +93,7 @@ class Engine:
         """Return all images that carry our label, the newest first: none stands on a newer one."""
         with _told():
             found = self._api.images(filters={"label": INPUTS})
-        images = [
-            LabelledImage(
-                name=name or str(one["Id"]),
-                inputs=str(one["Labels"][INPUTS]),
-                created=float(one["Created"]),
-                tagged=bool(name),
-            )
-            for one in found
-            for name in _tags(one) or [""]
-        ]
-        return sorted(images, key=lambda one: -one.created)
+        return labelled(found, INPUTS)
 
     def remove_image(self, name: str) -> None:
         """Remove an image; the engine refuses while one stands on it or a container uses it."""
@@ -256,26 +249,25 @@ class Engine:
     def _look(self) -> None:
         """Ask for a sign of life, so that an engine that hangs is noticed in seconds."""
         with _told():
-            self._brief.ping()
+            self._api.get(f"{self._api.base_url}/_ping", timeout=_SHORT).raise_for_status()
 
-    @cached_property
-    def _brief(self) -> APIClient:
-        import docker  # noqa: PLC0415
+    def close(self) -> None:
+        """Let go of the connections to it; the next question opens others."""
+        with self._lock:
+            if self._client is not None:
+                self._client.close()
+            self._client = None
 
-        version = self._api.api_version
-        return docker.APIClient(base_url=self.address, version=version, timeout=_SHORT)
-
-    @cached_property
+    @property
     def _api(self) -> APIClient:
         import docker  # noqa: PLC0415
 
-        return docker.APIClient(
-            base_url=self.address, version="auto", timeout=_PATIENCE, max_pool_size=_POOL
-        )
-
-
-def _tags(image: Mapping[str, Any]) -> list[str]:
-    return [tag for tag in image.get("RepoTags") or () if tag != "<none>:<none>"]
+        with self._lock:
+            if self._client is None:
+                self._client = docker.APIClient(
+                    base_url=self.address, version="auto", timeout=_PATIENCE, max_pool_size=_POOL
+                )
+            return self._client
 
 
 def not_ignored(folder: Path, patterns: Sequence[str], *, dockerfile: str) -> set[str]:

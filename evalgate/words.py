@@ -7,6 +7,7 @@ import json
 import sys
 from typing import TextIO
 
+from evalgate.core.plain import plain
 from evalgate.errors import EvalgateError
 
 
@@ -30,4 +31,4 @@ def say(error: EvalgateError, *, as_json: bool) -> None:
 def _print(text: str, stream: TextIO | None) -> None:
     # Nobody may be reading any more; the exit code still counts.
     with contextlib.suppress(OSError, ValueError):
-        print(text, file=stream, flush=True)
+        print(plain(text), file=stream, flush=True)

@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from evalgate import __version__
+from evalgate.core.plain import plain
 from evalgate.errors import ExitCode, UsageError
 
 
@@ -126,7 +127,7 @@ def out(options: Globals, text: str, value: Any) -> ExitCode:
     text = json.dumps(value, ensure_ascii=True, sort_keys=True) if options.as_json else text
     try:
         if text:
-            click.echo(text)
+            click.echo(plain(text))
     except BrokenPipeError:  # nobody reads any more; the exit code still counts
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return ExitCode.OK

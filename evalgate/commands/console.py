@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from evalgate.core.plain import plain
 from evalgate.core.trial import Evidence, Outcome, Trial
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ class Console:
 
     def warn(self, text: str) -> None:
         """Say one line that nobody may miss, however quiet the command is."""
+        text = plain(text)
         if self._bar is not None:
             self._bar.console.print(text, highlight=False, markup=False)
         else:
@@ -88,10 +90,10 @@ class Console:
             seconds = trial.signals.seconds
             then = " as recorded" if trial.evidence in _RECORDED_TIMES else ""
             took = "" if seconds is None else f" {seconds:.1f}s{then}"
-            why = f"  {trial.reason}" if trial.reason else ""
+            why = f"  {plain(trial.reason)[:198]}" if trial.reason else ""
             mark = _MARKS[trial.outcome]
             place = f"[{self._done}/{self._total}]"
-            self.note(f"{place} {mark:5} {trial.task} #{trial.key.n}{took}{why[:200]}")
+            self.note(f"{place} {mark:5} {trial.task} #{trial.key.n}{took}{why}")
         for hit in trial.tripwires:
             where = f"{trial.task} #{trial.key.n}, {hit.place}"
             self.warn(f"tripwire {hit.name}: {where}: {hit.excerpt}")

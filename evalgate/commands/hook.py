@@ -12,6 +12,7 @@ from pathlib import Path
 
 from evalgate.commands.project import Project, open_project, open_state
 from evalgate.core.decision import worst
+from evalgate.core.plain import plain
 from evalgate.errors import (
     EvalgateError,
     ExitCode,
@@ -152,4 +153,4 @@ def _quoted(text: str) -> str:
 
 
 def _say(text: str) -> None:
-    print(f"evalgate: {text}", file=sys.stderr, flush=True)
+    print(plain(f"evalgate: {text}"), file=sys.stderr, flush=True)

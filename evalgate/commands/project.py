@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from evalgate.commands.shelf import Shelf, shelf_of
 from evalgate.core.config import Config, load_config, require_config
+from evalgate.core.files import Tree
 from evalgate.core.harness import Harness
 from evalgate.core.schema import Source
 from evalgate.core.task import Task
@@ -20,7 +21,7 @@ from evalgate.repo.fingerprint import Fingerprint, fingerprint
 from evalgate.repo.git import Git
 from evalgate.repo.pathspecs import to_pathspecs
 from evalgate.repo.treeview import Subject, SubjectKind, TreeView, open_tree
-from evalgate.tasks.suite import load_suite
+from evalgate.tasks.suite import load_suite, select
 
 if TYPE_CHECKING:
     from evalgate.core.baseline import Baseline
@@ -156,6 +157,10 @@ class State:
         sandbox = self.config.sandbox
         if not sandbox.dockerfile:
             return
+        path = f"{self.harness_root}/{sandbox.dockerfile}".lstrip("/")
+        if not self.view.read([path]):
+            message = f"{self.config.source}: sandbox.dockerfile: {self.view.label} has no {path!r}"
+            raise UsageError(message, hint="write it, or name the one there is")
         wanted = {sandbox.dockerfile}
         if sandbox.context:
             listed = self.view.entries([f"{sandbox.context}**"], root=self.harness_root)
@@ -168,12 +173,22 @@ class State:
     @cached_property
     def tasks(self) -> tuple[Task, ...]:
         """Return the suite."""
+        return load_suite(self._task_files, self.config.limits)
+
+    def selected(self, patterns: Sequence[str]) -> tuple[Task, ...]:
+        """Return the tasks that globs of ids name, all without one.
+
+        A task that can not be read stands in the way of those alone that name it.
+        """
+        return select(load_suite(self._task_files, self.config.limits, only=patterns), patterns)
+
+    @cached_property
+    def _task_files(self) -> Tree:
         globs = [f"{glob.rstrip('/')}/**" for glob in self.config.suite]
         entries = self.view.entries([self.project.within(glob) for glob in globs])
         start = f"{self.project.prefix}/" if self.project.prefix else ""
         files = self.view.read(entries)
-        ours = {path.removeprefix(start): file for path, file in files.items()}
-        return load_suite(ours, self.config.limits)
+        return {path.removeprefix(start): file for path, file in files.items()}
 
     def baselines(self, fingerprint: str | None = None) -> tuple[Baseline, ...]:
         """Return the committed baselines, those of one harness if named."""

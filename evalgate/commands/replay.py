@@ -29,7 +29,6 @@ from evalgate.runner.artifacts import cassette_path
 from evalgate.runner.recorded import load_recorded
 from evalgate.runner.run import Job
 from evalgate.store.runs import RunFolder, RunStore
-from evalgate.tasks.suite import select
 from evalgate.wiring import Kind
 
 
@@ -68,7 +67,7 @@ def replay(project: Project, options: ReplayOptions, console: Console) -> Report
     plan = None if options.faults is None else open_plan(options.faults)
     with open_state(project, subject_of(options.rev)) as state:
         harness = state.harness
-        tasks = select(state.tasks, options.tasks)
+        tasks = state.selected(options.tasks)
         if options.run is not None:
             jobs = _jobs_of_run(project, options.run, harness, tasks)
         else:

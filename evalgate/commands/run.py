@@ -29,7 +29,6 @@ from evalgate.core.harness import Harness
 from evalgate.core.task import Task
 from evalgate.errors import ExitCode, UsageError
 from evalgate.runner.run import Job
-from evalgate.tasks.suite import select
 from evalgate.wiring import Kind
 
 
@@ -55,7 +54,7 @@ def run(project: Project, options: RunOptions, console: Console) -> Report:
     with ExitStack() as stack:
         state = stack.enter_context(open_state(project, subject_of(options.rev)))
         harness = state.harness
-        tasks = select(state.tasks, options.tasks)
+        tasks = state.selected(options.tasks)
         count = options.trials or state.config.trials
         jobs = [Job(task=task, n=n) for task in tasks for n in range(1, count + 1)]
         publication = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from evalgate.core.plain import plain
 from evalgate.core.rates import percent
 from evalgate.core.sample import Sample, TaskSample
 from evalgate.core.scripted import WORDS, scripted_among
@@ -41,4 +42,4 @@ def render_rows(rows: Sequence[Sequence[str]]) -> str:
 def _row(task: TaskSample) -> tuple[str, str, str, str]:
     marks = "".join(_MARKS[row.outcome] for row in task.rows)
     reason = next((row.reason for row in task.rows if row.reason), "")
-    return task.task, f"{task.passed}/{len(task.measured)}", marks, reason[:90]
+    return task.task, f"{task.passed}/{len(task.measured)}", marks, plain(reason)[:90]

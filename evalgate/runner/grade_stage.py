@@ -10,17 +10,25 @@ from evalgate.core.files import Tree
 from evalgate.core.observation import CommandReport
 from evalgate.core.task import SOLUTION_SCRIPT, TEST_SCRIPT, Task
 from evalgate.protocols import SandboxProvider, Stage, StageResult, StageStatus
+from evalgate.runner.reward import ODD
 from evalgate.runner.stopped import TrialStoppedError
 
 # Makes the folder where Harbor's tests leave their reward, in which nothing can lie yet.
-# Runs each command by itself and leaves its output and exit code where the host reads them.
-_DRIVER = """
+# Runs each command by itself and leaves its output and exit code where the host reads them. In
+# the end it looks whether that folder and the rewards are what they should be: a folder or a pipe
+# in the place of a reward, which the host would not see, is no missing reward.
+_DRIVER = f"""
 mkdir -p "$EVALGATE_LOGS/verifier"
 i=0
 for command in "$@"; do
   sh -c "$command" >"$EVALGATE_LOGS/$i.log" 2>&1 </dev/null
   echo "$?" >"$EVALGATE_LOGS/$i.exit"
   i=$((i + 1))
+done
+cd "$EVALGATE_LOGS"
+[ -d verifier ] && [ ! -L verifier ] && [ -w verifier ] || : >{ODD}
+for reward in verifier/reward.txt verifier/reward.json; do
+  [ -f "$reward" ] || [ ! -e "$reward" ] || : >{ODD}
 done
 """
 _SOLVING = f'"$EVALGATE_SOLUTION/{SOLUTION_SCRIPT}" >/dev/null 2>&1 </dev/null || exit\n'

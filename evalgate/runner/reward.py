@@ -3,33 +3,42 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from evalgate.core.files import FileMode, Tree
+from evalgate.core.files import File, FileMode, Tree
 from evalgate.core.redaction import Redactor
 
-_JSON: Final = "verifier/reward.json"
-_TEXT: Final = "verifier/reward.txt"
+#: Where the host reads that a reward, or its folder, is not what a test can have left there.
+ODD: Final = "reward.odd"
+
 _SHOWN: Final = 40
+_NUMBER: Final = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?")
 
 
 def read_reward(logs: Tree, redactor: Redactor) -> float | None:
-    """Return the reward, None when there is no reward file; the JSON goes before the text.
+    """Return the reward, None when there is no reward file; of text and JSON the lesser.
 
+    Harbor reads the text first; code under test that leaves the other beside it gains nothing.
     Of several named numbers, the one named ``reward`` counts, else the least of all.
 
     Raises:
-        ValueError: the file holds no such number, or is a link.
+        ValueError: a file holds no such number, or is a link, a folder or no file at all.
     """
-    path = _JSON if _JSON in logs else _TEXT
-    if path not in logs:
-        return None
-    if logs[path].mode is FileMode.SYMLINK:
+    found = [_number(logs[path], read, redactor) for path, read in _READERS.items() if path in logs]
+    if ODD in logs:
+        raise ValueError("the reward, or the folder it lies in, is not what was made for it")
+    return min(found, default=None)
+
+
+def _number(file: File, read: Callable[[str], list[float]], redactor: Redactor) -> float:
+    if file.mode is FileMode.SYMLINK:
         raise ValueError("the reward file is a link")
-    text = logs[path].data.decode("utf-8", "replace").strip()
+    text = file.data.decode("utf-8", "replace").strip()
     shown = redactor.text(text)[:_SHOWN]
     try:
-        numbers = [float(text)] if path == _TEXT else _numbers(json.loads(text))
+        numbers = read(text)
     except (ValueError, TypeError, OverflowError, RecursionError):
         message = f"the reward file holds {shown!r}, which is no number"
         raise ValueError(message) from None
@@ -39,7 +48,15 @@ def read_reward(logs: Tree, redactor: Redactor) -> float | None:
     return min(numbers)
 
 
-def _numbers(value: Any) -> list[float]:
+def _of_text(text: str) -> list[float]:
+    """Read a number as any program writes it: Python's own reading takes more than that."""
+    if not (_NUMBER.fullmatch(text) or text.lower().lstrip("+-") in {"nan", "inf"}):
+        raise ValueError
+    return [float(text)]
+
+
+def _of_json(text: str) -> list[float]:
+    value: Any = json.loads(text)
     if isinstance(value, dict):
         found = [value["reward"]] if "reward" in value else list(value.values())
     else:
@@ -47,3 +64,9 @@ def _numbers(value: Any) -> list[float]:
     if not found or any(isinstance(one, bool | str) for one in found):
         raise TypeError
     return [float(one) for one in found]
+
+
+_READERS: Final[Mapping[str, Callable[[str], list[float]]]] = {
+    "verifier/reward.txt": _of_text,
+    "verifier/reward.json": _of_json,
+}

@@ -12,13 +12,13 @@ import os
 import socket
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evalgate.errors import NotAvailableError
-from evalgate.sandboxes.image_facts import ImageFacts, LabelledImage
+from evalgate.sandboxes.ended import Ended
+from evalgate.sandboxes.image_facts import ImageFacts, LabelledImage, labelled
 from evalgate.sandboxes.settings import MB, ContainerSettings
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ OWNER: Final = "evalgate.owner"
 INPUTS: Final = "evalgate.inputs"
 
 _PATIENCE: Final = 60
+#: Seconds within which an engine that works at all says so.
+_SHORT: Final = 5
 _POOL: Final = 64
 
 
@@ -37,12 +39,8 @@ class EngineError(Exception):
     """The engine refused or failed; it says nothing about the program inside."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Ended:
-    """How a container ended: its exit code, and whether memory was used up."""
-
-    exit_code: int
-    out_of_memory: bool
+class RefusedError(EngineError):
+    """The engine works, and finds what it was asked for wrong, or not there."""
 
 
 class Engine:
@@ -59,8 +57,7 @@ class Engine:
         if self.address.startswith("unix://") and not Path(self.address[7:]).exists():
             return f"no engine listens at {self.address}"
         try:
-            with _told():
-                self._api.ping()
+            self._look()
         except EngineError as error:
             return f"the engine at {self.address} does not answer: {error}"
         return None
@@ -88,6 +85,7 @@ class Engine:
             labels=settings.get("Labels") or {},
             env=dict(word.split("=", 1) for word in env if "=" in word),
             workdir=workdir,
+            volumes=tuple(sorted(settings.get("Volumes") or ())),
             content=hashlib.sha256(said.encode()).hexdigest()[:12],
         )
 
@@ -95,17 +93,7 @@ class Engine:
         """Return all images that carry our label, the newest first: none stands on a newer one."""
         with _told():
             found = self._api.images(filters={"label": INPUTS})
-        images = [
-            LabelledImage(
-                name=name or str(one["Id"]),
-                inputs=str(one["Labels"][INPUTS]),
-                created=float(one["Created"]),
-                tagged=bool(name),
-            )
-            for one in found
-            for name in _tags(one) or [""]
-        ]
-        return sorted(images, key=lambda one: -one.created)
+        return labelled(found, INPUTS)
 
     def remove_image(self, name: str) -> None:
         """Remove an image; the engine refuses while one stands on it or a container uses it."""
@@ -137,24 +125,29 @@ class Engine:
         Raises:
             NotAvailableError: ``what`` can not be built; the last words of the build say why.
         """
-        with _told():
-            lines = self._api.build(
+        try:
+            told = self._built(
                 fileobj=io.BytesIO(context),
                 custom_context=True,
                 dockerfile=dockerfile,
                 tag=tag,
                 buildargs=dict(args),
                 labels=dict(labels),
-                rm=True,
-                forcerm=True,
-                decode=True,
             )
-            # To its end also after an error: a stream that is left open is never closed.
-            told = [(str(line.get("stream", "")), str(line.get("error", ""))) for line in lines]
+        except RefusedError as refused:  # before the first step
+            hint = f"look at its {dockerfile}"
+            raise NotAvailableError(f"{what} can not be built: {refused}", hint=hint) from refused
         error = "".join(words for _, words in told).strip()
         if error:
             said = "".join(words for words, _ in told).strip().splitlines()[-3:]
             raise NotAvailableError(f"{what} can not be built: {error}", hint="; ".join(said))
+
+    def _built(self, **asked: Any) -> list[tuple[str, str]]:
+        """Build an image; return what each line of the builder says, and what went wrong."""
+        with _told():
+            lines = self._api.build(rm=True, forcerm=True, decode=True, **asked)
+            # To its end also after an error: a stream that is left open is never closed.
+            return [(str(line.get("stream", "")), str(line.get("error", ""))) for line in lines]
 
     def commit(self, name: str, *, tag: str, labels: Mapping[str, str]) -> None:
         """Make an image of what a container that has ended left in its own files."""
@@ -169,6 +162,7 @@ class Engine:
         """Make a container."""
         from docker.types import LogConfig, Ulimit  # noqa: PLC0415
 
+        self._look()
         limits = settings.limits
         ulimits = [Ulimit(name=of, soft=most, hard=most) for of, most in settings.ulimits.items()]
         with _told():
@@ -223,10 +217,12 @@ class Engine:
     def kill(self, name: str) -> None:
         """End all that runs in a container; one that has ended is left as it is."""
         with contextlib.suppress(EngineError), _told():
+            self._look()
             self._api.kill(name)
 
     def ended(self, name: str) -> Ended:
         """Wait for the end of a container that has closed its outputs."""
+        self._look()
         with _told():
             code = self._api.wait(name, timeout=_PATIENCE)["StatusCode"]
             state = self._api.inspect_container(name)["State"]
@@ -236,6 +232,7 @@ class Engine:
         """Remove a container, running or not; tell whether there was one."""
         from docker.errors import NotFound  # noqa: PLC0415
 
+        self._look()
         with _told():
             try:
                 self._api.remove_container(name, force=True, v=True)
@@ -248,6 +245,11 @@ class Engine:
         with _told():
             found = self._api.containers(all=True, filters={"label": OWNER})
         return sorted(str(one["Names"][0]).lstrip("/") for one in found if one.get("Names"))
+
+    def _look(self) -> None:
+        """Ask for a sign of life, so that an engine that hangs is noticed in seconds."""
+        with _told():
+            self._api.get(f"{self._api.base_url}/_ping", timeout=_SHORT).raise_for_status()
 
     def close(self) -> None:
         """Let go of the connections to it; the next question opens others."""
@@ -268,10 +270,6 @@ class Engine:
             return self._client
 
 
-def _tags(image: Mapping[str, Any]) -> list[str]:
-    return [tag for tag in image.get("RepoTags") or () if tag != "<none>:<none>"]
-
-
 def not_ignored(folder: Path, patterns: Sequence[str], *, dockerfile: str) -> set[str]:
     """Return the paths in a folder that the patterns of a ``.dockerignore`` leave to a build."""
     from docker.utils.build import exclude_paths  # noqa: PLC0415
@@ -282,11 +280,13 @@ def not_ignored(folder: Path, patterns: Sequence[str], *, dockerfile: str) -> se
 @contextlib.contextmanager
 def _told() -> Iterator[None]:
     """Turn whatever the SDK raises into one error with one line."""
-    from docker.errors import DockerException  # noqa: PLC0415
+    from docker.errors import APIError, DockerException  # noqa: PLC0415
     from requests.exceptions import RequestException  # noqa: PLC0415
 
     try:
         yield
     except (DockerException, RequestException, OSError) as error:
         words = str(getattr(error, "explanation", None) or error).strip()
-        raise EngineError((words or type(error).__name__).splitlines()[0][:400]) from error
+        refused = isinstance(error, APIError) and error.is_client_error()
+        kind = RefusedError if refused else EngineError
+        raise kind((words or type(error).__name__).splitlines()[0][:400]) from error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -25,6 +26,9 @@ _SYSTEM: Final = frozenset(
     f"/{name}"
     for name in ("bin", "boot", "dev", "etc", "lib", "lib64", "proc", "run", "sbin", "sys", "tmp")
 ) | {"/usr", "/var"}
+
+#: Where links to the places of a stage are laid in a task's image, besides its WORKDIR.
+_LINKED: Final = ("/tests", "/solution", "/logs")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,7 +90,7 @@ def _containers(usual: Containers, task: Task) -> Containers:
         told_by = containers.told_by or containers.image
         layer = Derived(
             containers.image,
-            lambda below: _layer(wanted.workdir or below.workdir, task.id),
+            lambda below: _layer(wanted.workdir or below.workdir, below.volumes, task.id),
             f"the image of the task {task.id}",
         )
         containers = replace(containers, image=layer, told_by=told_by)
@@ -108,15 +112,27 @@ def _image(wanted: Environment, task: str) -> Image:
     return Built(wanted.context, what, family="evalgate-task-image")
 
 
-def _layer(workdir: str, task: str) -> str:
+def _layer(workdir: str, volumes: Sequence[str], task: str) -> str:
     place = "/" + workdir.strip("/")
     if place in _SYSTEM or place.startswith(("/proc/", "/sys/", "/dev/", TOP)):
         raise UsageError(
             f"the task {task}: its image's WORKDIR {place} can not hold a workspace",
             hint="WORKDIR /app, or [environment] workdir",
         )
+    for volume in volumes:
+        if any(_overlap(volume, taken) for taken in (place, *_LINKED)):
+            raise UsageError(
+                f"the task {task}: its image has a VOLUME {volume}, where links of ours go",
+                hint="leave VOLUME out: what a trial writes is kept apart from others anyway",
+            )
     quoted = place.replace("'", "'\\''")
     return f"workdir='{quoted}'\n{inner_text('layer.sh')}"
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Tell whether one path is the other, or lies in it; the root itself counts for nothing."""
+    first, second = (path.rstrip("/") + "/" for path in (one, other))
+    return "/" not in {first, second} and (first.startswith(second) or second.startswith(first))
 
 
 def _files_of_image(provider: ContainerProvider, task: Task) -> Tree:
@@ -132,7 +148,8 @@ def _files_of_image(provider: ContainerProvider, task: Task) -> Tree:
         result = sandbox.run(stage, threading.Event())
     if result.status is StageStatus.TOO_LARGE:
         raise UsageError(
-            f"the task {task.id}: its image's WORKDIR is no workspace: {result.detail}",
+            f"the task {task.id}: its image's WORKDIR is no workspace:"
+            f" {result.detail.removeprefix('logs: ')}",
             hint="put what is no source file elsewhere; node_modules and .venv do not count",
         )
     require_done(result, f"copying the files of the image of the task {task.id}")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +18,7 @@ class ImageFacts:
     env: Mapping[str, str]
     workdir: str
     content: str
+    volumes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,3 +32,22 @@ class LabelledImage:
     inputs: str
     created: float
     tagged: bool
+
+
+def labelled(found: Iterable[Mapping[str, Any]], label: str) -> list[LabelledImage]:
+    """Return the images of an engine's list by each of their tags, the newest first."""
+    images = [
+        LabelledImage(
+            name=name or str(one["Id"]),
+            inputs=str(one["Labels"][label]),
+            created=float(one["Created"]),
+            tagged=bool(name),
+        )
+        for one in found
+        for name in _tags(one) or [""]
+    ]
+    return sorted(images, key=lambda one: -one.created)
+
+
+def _tags(image: Mapping[str, Any]) -> list[str]:
+    return [tag for tag in image.get("RepoTags") or () if tag != "<none>:<none>"]

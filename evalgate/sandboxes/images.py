@@ -16,9 +16,9 @@ from typing import Final, Protocol
 from evalgate.core.files import File, Tree, tree_digest
 from evalgate.errors import NotAvailableError
 from evalgate.sandboxes import image as own_image
-from evalgate.sandboxes.docker import INPUTS, Engine, EngineError
+from evalgate.sandboxes.docker import INPUTS, Engine, EngineError, RefusedError
 from evalgate.sandboxes.dockerfiles import bases_of, context_of
-from evalgate.sandboxes.image_facts import LabelledImage
+from evalgate.sandboxes.image_facts import ImageFacts, LabelledImage
 from evalgate.sandboxes.packing import pack_tree
 
 #: Names another base for images that leave it open, where no registry has the usual one.
@@ -39,6 +39,7 @@ class Ready:
     digest: str
     env: Mapping[str, str] = field(default_factory=dict)
     workdir: str = ""
+    volumes: tuple[str, ...] = ()
 
 
 class Image(Protocol):
@@ -171,7 +172,7 @@ class Derived:
                 [below.digest, steps, script],
                 lambda tag, labels: engine.build(
                     pack_tree(context),
-                    what=self.what,
+                    what=f"{self.what}, which needs sh and coreutils,",
                     tag=tag,
                     dockerfile="Dockerfile",
                     args={},
@@ -193,7 +194,7 @@ def made(
         found = engine.image(tag)
     if found is None:
         raise NotAvailableError(f"the image {tag} was made and is gone", hint="make it again")
-    return Ready(name=tag, digest=digest, env=found.env, workdir=found.workdir)
+    return _ready(tag, digest, found)
 
 
 def is_made_here(image: LabelledImage) -> bool:
@@ -212,7 +213,11 @@ def told(engine: Engine) -> Iterator[None]:
 
 
 def _there(engine: Engine, name: str, *, hint: str) -> Ready:
-    found = engine.image(name)
+    try:
+        found = engine.image(name)
+    except RefusedError as error:
+        message = f"the image {name!r} can not be named so: {error}"
+        raise NotAvailableError(message, hint=hint) from error
     if found is None:
         try:
             engine.pull(name)
@@ -222,7 +227,13 @@ def _there(engine: Engine, name: str, *, hint: str) -> Ready:
         found = engine.image(name)
     if found is None:
         raise NotAvailableError(f"the image {name} is not there", hint=hint)
-    return Ready(name=name, digest=found.content, env=found.env, workdir=found.workdir)
+    return _ready(name, found.content, found)
+
+
+def _ready(name: str, digest: str, found: ImageFacts) -> Ready:
+    return Ready(
+        name=name, digest=digest, env=found.env, workdir=found.workdir, volumes=found.volumes
+    )
 
 
 @cache

@@ -23,7 +23,8 @@ from evalgate.sandboxes.room import TOP
 #: Seconds for all commands of one set-up: packages are fetched, and compiled at times.
 _LONGEST: Final = 900.0
 
-# Both are the user's own: what the commands leave in the one is moved to the other.
+# Both are the user's own: what the commands leave in the one is moved to the other, with the right
+# to write, without which nothing can be moved, laid over it or removed (Go's modules have none).
 _PLACES: Final = f"""
 mkdir -p {TOP} {TOP}-base
 chown -R 1000:1000 {TOP}-base
@@ -36,6 +37,7 @@ for command in "$@"; do
   printf '$ %s\\n' "$command"
   sh -c "$command" </dev/null || exit
 done
+chmod -R u+rwX .
 xargs -0 rm -f -- <{TOP}/inbox/laid
 find {TOP}-base -mindepth 1 -maxdepth 1 -exec rm -rf {{}} +
 find . -mindepth 1 -maxdepth 1 -exec mv -t {TOP}-base {{}} + || exit

@@ -92,7 +92,7 @@ def resolve(
 def _strongest(
     recorded: Sequence[str], *, isolated: bool, containers: Containers | None
 ) -> SandboxProvider:
-    reasons = []
+    reasons, unmade = [], None
     for name in dict.fromkeys((*recorded, *PROVIDERS)):
         row = PROVIDERS[name]
         provider = row.make(containers)
@@ -105,11 +105,14 @@ def _strongest(
             try:
                 provider.prepare()
             except NotAvailableError as error:
+                unmade = unmade or error
                 reason = error.message if not error.hint else f"{error.message} ({error.hint})"
                 _log.warning("the sandbox %s is passed over: %s", name, error.message)
             else:
                 return provider
         reasons.append(f"{name}: {reason}")
+    if unmade is not None and containers is not None and containers.own:
+        raise unmade
     raise NotAvailableError(
         f"nothing here isolates an agent ({'; '.join(reasons)})",
         hint="install Docker or bubblewrap, or make live runs in CI; `evalgate replay` works here;"

@@ -62,6 +62,15 @@ def load_harbor_task(folder: str, files: Tree, defaults: Allowance = _NO_DEFAULT
     return task
 
 
+def name_of(folder: str, files: Tree) -> str:
+    """Return the id that a folder's task has, as far as one can be read: else the folder's name."""
+    try:
+        source = Source(f"{folder}/task.toml", _text(files, "task.toml", folder))
+        return _task_id(Reader(source.parse(), source).table("task"), folder)
+    except UsageError:
+        return folder.rpartition("/")[2]
+
+
 def _verify(task: Task, ours: Reader, folder: str) -> None:
     if not task.workspace and not task.environment.has_image:
         message = f"{folder}/environment/workspace: there are no files to start from"

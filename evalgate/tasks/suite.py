@@ -10,19 +10,28 @@ from evalgate.core.identity import folded
 from evalgate.core.limits import Allowance
 from evalgate.core.task import Task
 from evalgate.errors import NothingRanError, UsageError
-from evalgate.tasks.harbor import load_harbor_task
+from evalgate.tasks.harbor import load_harbor_task, name_of
 
 _MARK = "task.toml"
 
 
-def load_suite(files: Tree, limits: Allowance | None = None) -> tuple[Task, ...]:
+def load_suite(
+    files: Tree, limits: Allowance | None = None, *, only: Sequence[str] = ()
+) -> tuple[Task, ...]:
     """Read every folder that holds a ``task.toml``; an id used twice names both folders.
 
-    ``limits`` are the project's, for tasks that say nothing else.
+    ``limits`` are the project's, for tasks that say nothing else. Where ``only`` names tasks by
+    globs, one that can not be read and is not among them is left out.
     """
     tasks: dict[str, tuple[str, Task]] = {}
     for folder in _folders(files):
-        task = load_harbor_task(folder, subtree(files, folder), limits or Allowance())
+        own = subtree(files, folder)
+        try:
+            task = load_harbor_task(folder, own, limits or Allowance())
+        except UsageError:
+            if not only or any(fnmatch.fnmatchcase(name_of(folder, own), glob) for glob in only):
+                raise
+            continue
         key = folded(task.id)
         if key in tasks:
             other = tasks[key][0]

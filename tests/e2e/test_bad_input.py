@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 
 import pytest
@@ -77,6 +78,22 @@ def test_a_file_that_is_missing(repo, evalgate, missing):
     assert done.returncode in {2, 5}
     assert "error: " in done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("toml", "named"),
+    [("]", "triple"), ('[task]\nname = "third"\n[environment]\ngpus = 1\n', "third")],
+)
+def test_a_task_that_can_not_be_read_stops_no_other(repo, scripted, evalgate, toml, named):
+    """Named, or in a run of all tasks, it is told as ever."""
+    (repo.path / "tasks/triple/task.toml").write_text(toml)
+    env = {"SCRIPTED_URL": scripted.url}
+    done = evalgate("run", "-k", "1", "double", cwd=repo.path, env=env)
+    assert done.returncode == 0, done.stderr
+    for words in ([], [named], ["double", f"{named[0]}*"]):
+        done = evalgate("run", "-k", "1", *words, cwd=repo.path, env=env)
+        assert done.returncode == 2, done.stderr
+        assert "tasks/triple/task.toml" in done.stderr
 
 
 COMMANDS = {
@@ -237,3 +254,26 @@ def test_a_budget_is_an_amount_of_money(repo, evalgate, money):
     """What is never reached stops nothing."""
     env = {"SCRIPTED_URL": "http://127.0.0.1:9"}
     assert evalgate("run", "--max-usd", money, cwd=repo.path, env=env).returncode == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["show", "pipe"], "pipe is no file that can be read"),
+        (["show", "/dev/zero"], "/dev/zero is no file that can be read"),
+        (["show", "/"], "there is no file '/', and no project to look into: not a git repository"),
+        (["show", ""], "there is no file '', and no project to look into: not a git repository"),
+        (["diff", "pipe", "nosuch"], "pipe is no file that can be read"),
+        (["diff", "{file}", "nosuch"], "there is no file 'nosuch', and no project to look into"),
+    ],
+)
+def test_a_cassette_that_is_none_outside_of_a_repository(tmp_path, recorded, evalgate, words, told):
+    """What was named is told, before the missing repository, and never waited for."""
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    os.mkfifo(outside / "pipe")
+    cassette = next((recorded.path / "cassettes").rglob("1.json"))
+    words = [word.replace("{file}", str(cassette)) for word in words]
+    done = evalgate("cassette", *words, cwd=outside)
+    assert done.returncode == 2, done.stderr
+    assert f"error: {told}" in done.stderr

@@ -254,7 +254,7 @@ def test_a_cassette_is_named_by_path_or_by_task(recorded, evalgate):
         (f"../../{name}", below),
     ):
         assert ask(evalgate, cwd, "show", asked)["header"]["task"] == "double"
-    value = ask(evalgate, recorded.path.parent, "show", str(first), code=2)
+    value = ask(evalgate, recorded.path.parent, "show", name, code=2)
     assert "not a git repository" in value["error"]["message"]
     done = evalgate(
         "-C", recorded.path, "--json", "cassette", "show", name, cwd=recorded.path.parent

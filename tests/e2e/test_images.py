@@ -71,6 +71,15 @@ def test_what_an_image_is_made_of_must_be_a_part(boxed, evalgate, kept: str) -> 
     assert 'sandbox = ["sandbox/**"]' in done.stderr
 
 
+def test_a_dockerfile_that_is_not_there_is_told_as_that(boxed, evalgate) -> None:
+    """No glob is to be added for it."""
+    boxed.git("mv", "sandbox/Dockerfile", "sandbox/Containerfile")
+    done = evalgate("run", "--dry-run", cwd=boxed.path)
+    assert done.returncode == 2, done.stderr
+    assert "sandbox.dockerfile: work tree has no 'sandbox/Dockerfile'" in done.stderr
+    assert "is in no part" not in done.stderr
+
+
 def test_a_broken_image_is_no_reason_to_take_another_sandbox(
     boxed, scripted, evalgate, engine
 ) -> None:

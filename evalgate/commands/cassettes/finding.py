@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from evalgate.commands.cassettes.settings import Find, Settings
-from evalgate.commands.project import State, open_state, subject_of
+from evalgate.commands.project import Project, State, open_state, subject_of
 from evalgate.commands.shelved import Shelved, shelved
 from evalgate.core.identity import storage_key
 from evalgate.errors import UsageError
@@ -35,12 +35,26 @@ def find_named(
     """Return the cassette that is named, and what is configured where it is.
 
     A file in ``directory`` needs no project, but with a ``rev``; everything else is looked for
-    by `find_cassette`.
+    by `find_cassette`. UsageError when it is neither, also where there is no project.
     """
-    if rev is None and (directory / asked).is_file():
-        return read_named(directory / asked, name=asked), Settings.here(find)
-    with open_state(find(), subject_of(rev)) as state:
+    place = directory / asked
+    if rev is None and place.is_file():
+        return read_named(place, name=asked), Settings.here(find)
+    if rev is None and place.exists() and not place.is_dir():
+        raise UsageError(f"{asked} is no file that can be read", hint="name the file of a cassette")
+    with open_state(_project(find, asked, rev), subject_of(rev)) as state:
         return find_cassette(state, asked), Settings.of(state)
+
+
+def _project(find: Find, asked: str, rev: str | None) -> Project:
+    try:
+        return find()
+    except UsageError as error:
+        if rev is not None:
+            raise
+        message = f"there is no file {asked!r}, and no project to look into: {error.message}"
+        hint = "name the file of a cassette, or work in a repository that uses evalgate"
+        raise UsageError(message, hint=hint) from error
 
 
 def find_cassette(state: State, asked: str) -> Named:

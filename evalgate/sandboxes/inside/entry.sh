@@ -11,10 +11,25 @@ end() { printf '%s%s\n' "$word" "$*"; exit 0; }
 cd /evalgate || end setup "there is no /evalgate"
 [ "$(find / -maxdepth 0 -newerct @0 -printf x 2>/dev/null)" = x ] || end setup "the image has no GNU find"
 tar --hard-dereference --version >/dev/null 2>&1 || end setup "the image has no GNU tar"
-if [ -d /evalgate-base ]; then # what an image holds of the workspace, below what is laid
-  said=$(mkdir -p repo && cp -dR --preserve=mode,timestamps /evalgate-base/. repo/ 2>&1) || end setup "$(short "$said")"
-fi
 said=$(head -c "$size" | tar -xpf - 2>&1) || end setup "$(short "$said")"
+# What an image holds of the workspace goes below what is laid, which wins: a file or link of it
+# also over a directory, and a directory of it over what is none, so that nothing goes through it.
+lay_over() {
+  mv repo laid && mkdir repo && cp -dR --preserve=mode,timestamps /evalgate-base/. repo/ || return
+  (cd laid && find . -mindepth 1 -exec sh -c '
+    cd ../repo || exit
+    for path; do
+      if [ -d "../laid/$path" ] && [ ! -L "../laid/$path" ]; then
+        { [ -d "$path" ] && [ ! -L "$path" ]; } || rm -f "$path" || exit
+      elif [ -d "$path" ] && [ ! -L "$path" ]; then
+        rm -rf "$path" || exit
+      fi
+    done' sh {} +) || return
+  cp -dlR --remove-destination laid/. repo/ && rm -rf laid
+}
+if [ -d /evalgate-base ]; then
+  mkdir -p repo && said=$(lay_over 2>&1) || end setup "$(short "$said")"
+fi
 began=$(date +%s.%N)
 cd repo || end setup "there is no repository"
 

@@ -26,6 +26,6 @@ for link in tests:tests solution:inbox logs:logs; do
 done
 [ -e /app ] || [ -L /app ] || ln -s /evalgate/repo /app
 mkdir -p "$files"
-chmod -R a+rX "$files" "$base"
+chmod -R u+w,a+rX "$files" "$base"
 grep -q ':1000:' /etc/passwd || echo 'agent:x:1000:1000::/evalgate/home:/bin/sh' >>/etc/passwd
 rm -f /tmp/evalgate-layer

@@ -301,6 +301,20 @@ def solved_task(task: MakeTask) -> MakeTask:
             "os.symlink('1', logs + '/reward.txt')\n",
             "because of this claim, the reward file is a link",
         ),
+        *(
+            (
+                "import os\nlogs = os.environ['EVALGATE_LOGS'] + '/verifier'\n"
+                f"{made}\nos._exit(0)\n",
+                "because of this claim, the reward, or the folder it lies in, is not what was made",
+            )
+            for made in (
+                "os.mkdir(logs + '/reward.txt')",
+                "os.mkfifo(logs + '/reward.json')",
+                "os.rename(logs, logs + '.old'); os.symlink(logs + '.old', logs)",
+                "os.rename(logs, logs + '.old'); open(logs, 'w').close()",
+                "os.rmdir(logs)",
+            )
+        ),
         ("while True: pass\n", "the tests hang on this claim (over 3 s)"),
         (
             "import os, signal\nos.killpg(0, signal.SIGKILL)\n",

@@ -26,10 +26,14 @@ def read(**files: str) -> float | None:
         ({"json": '{"reward": 1, "style": 0.2}'}, 1.0),
         ({"json": '{"tests": 1.0, "style": 0.2}'}, 0.2),
         ({"json": '{"reward": 0}', "txt": "1"}, 0.0),
+        ({"json": '{"reward": 1}', "txt": "0"}, 0.0),
+        ({"json": "0.5", "txt": "5e-1"}, 0.5),
+        ({"txt": "1."}, 1.0),
+        ({"txt": "+.5E+0"}, 0.5),
     ],
 )
 def test_one_number_is_read(files: dict[str, str], reward: float | None) -> None:
-    """JSON goes before text, as in Harbor; of several the worst, unless one is the reward."""
+    """Of text and JSON the lesser; of several numbers the worst, unless one is the reward."""
     assert read(**files) == reward
 
 
@@ -37,9 +41,14 @@ def test_one_number_is_read(files: dict[str, str], reward: float | None) -> None
     "files",
     [
         *({"txt": text} for text in ("", "one", "nan", "inf", "-0.1", "1.5", "1e999")),
+        *(
+            {"txt": text}
+            for text in ("1_0e-1", "\N{ARABIC-INDIC DIGIT ONE}", "infinity", "0x1", "1 1")
+        ),
         *({"json": text} for text in ("", "{}", "[]", "[1]", "null", "true", '"1"', "NaN")),
         *({"json": f'{{"reward": {text}}}'} for text in ("NaN", "2", "-1", "true", '"1"', "null")),
         {"json": '{"reward": 1', "txt": "1"},
+        {"json": '{"reward": 1}', "txt": "one"},
         {"json": "[" * 100_000},
         {"json": f'{{"reward": {"9" * 400}}}'},
     ],

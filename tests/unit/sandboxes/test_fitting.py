@@ -191,8 +191,41 @@ def test_an_image_that_can_not_be_a_workspace_is_refused(engine: Engine, word: s
     with pytest.raises(UsageError, match="WORKDIR /usr can not hold a workspace"):
         fitted(folder(word, **{"environment/Dockerfile": f"{base}WORKDIR /usr\n"}))
     fill = f"{base}WORKDIR /big\nRUN head -c 40000000 /dev/zero >file\n"
-    with pytest.raises(UsageError, match=r"WORKDIR is no workspace: .*more than 33554432 bytes"):
+    with pytest.raises(UsageError, match=r"WORKDIR is no workspace: more than 33554432 bytes"):
         fitted(folder(word, **{"environment/Dockerfile": fill}))
+
+
+@pytest.mark.parametrize("volume", ["/app", "/app/data", "/logs/"])
+def test_a_volume_where_links_go_is_refused_by_name(engine: Engine, word: str, volume: str) -> None:
+    """Nothing can be moved from it, or stand in its place."""
+    del engine
+    dockerfile = f"{DOCKERFILE}ENV WORD={word}\nVOLUME {volume}\n"
+    with pytest.raises(UsageError, match=f"task harbor: its image has a VOLUME {volume}") as it:
+        fitted(folder(word, **{"environment/Dockerfile": dockerfile}))
+    assert "leave VOLUME out" in str(it.value.hint)
+
+
+def test_a_volume_elsewhere_and_read_only_packages_are_no_trouble(
+    engine: Engine, word: str
+) -> None:
+    """A claim may add to what the image has installed, also where it could not be written."""
+    dockerfile = f"{DOCKERFILE}ENV WORD={word}\nRUN chmod -R a-w node_modules\nVOLUME /apps\n"
+    test = "#!/bin/sh\ncd /app && grep more node_modules/it && cat node_modules/new\n"
+    it = fitted(folder(word, **{"environment/Dockerfile": dockerfile, "tests/test.sh": test}))
+    result = ran(it, "cd /app/node_modules; echo more >>it; echo 1 >new")
+    assert outcome(it, claim_of(it.task.workspace, result.trees["repo"])) is Outcome.PASSED
+    assert outcome(it, Claim()) is Outcome.FAILED
+    engine._api.remove_image(it.provider.made_image().name)
+
+
+def test_an_image_without_a_shell_is_told_what_it_needs(engine: Engine, word: str) -> None:
+    """Not only what its builder makes of that."""
+    dockerfile = f"FROM scratch\nENV WORD={word}\nCOPY app.py /app/app.py\nWORKDIR /app\n"
+    with pytest.raises(NotAvailableError, match="which needs sh and coreutils, can not be built"):
+        fitted(folder(word, **{"environment/Dockerfile": dockerfile}))
+    for one in engine.labelled_images():
+        if one.name.startswith("evalgate-task-image:") and word in str(engine.image(one.name)):
+            engine.remove_image(one.name)
 
 
 def test_a_directory_that_is_renamed_comes_back(engine: Engine, word: str) -> None:

@@ -65,6 +65,20 @@ def test_a_build_that_fails_says_what_and_why(engine) -> None:
     assert "returned a non-zero code: 3" in caught.value.message
 
 
+def test_a_dockerfile_that_can_not_be_read_is_named_as_that(engine) -> None:
+    """It is no failure of the engine."""
+    broken = {"Dockerfile": File(data=b"FROM scratch\nNOSUCH step\n")}
+    with pytest.raises(NotAvailableError, match=r"image of d can not be built: .*NOSUCH") as caught:
+        Built(broken, what="the image of d").ready(engine)
+    assert caught.value.hint == "look at its Dockerfile"
+
+
+def test_a_name_that_no_image_can_have_is_told(engine) -> None:
+    """It is no failure of the engine, and no registry is asked."""
+    with pytest.raises(NotAvailableError, match="the image 'BAD Image!!' can not be named so"):
+        Named("BAD Image!!").ready(engine)
+
+
 def test_what_only_buildkit_knows_is_told(engine) -> None:
     """The classic builder refuses it by name."""
     step = "--mount=type=cache,target=/x true"

@@ -81,6 +81,36 @@ def test_what_an_agent_changes_of_it_is_its_claim(engine: Engine) -> None:
     engine._api.remove_image(it.provider.made_image().name)
 
 
+@pytest.mark.parametrize(
+    ("script", "test"),
+    [
+        ("rm -rf lib; ln -s /etc lib", '[ "$(readlink lib)" = /etc ]'),
+        ("rm -rf lib; echo file >lib", '[ "$(cat lib)" = file ]'),
+        (
+            "rm link; mkdir link; echo 1 >link/x",
+            "[ ! -L link ] && [ ! -e lib/x.new ] && cat link/x",
+        ),
+        ("rm one; mkdir -p one/two; echo 1 >one/two/x", "cat one/two/x && cat lib/x/tool"),
+        ("mv lib other; ln -s other lib; echo 2 >lib/y", "cat other/y lib/x/tool && [ -L lib ]"),
+        ("rm -f link; echo 3 >link; echo 3 >one", '[ "$(cat link one | tr -d "\\n")" = 33 ]'),
+        ("echo 1 >closed/y; rm closed/x; mkdir closed/x; echo 4 >closed/x/z", "cat closed/x/z"),
+    ],
+)
+def test_a_claim_wins_over_what_the_set_up_made(engine: Engine, script: str, test: str) -> None:
+    """A link or file in the place of a folder, or a folder of a link, is graded as it is."""
+    made = task(
+        "mkdir -p lib/x closed && echo 1 >lib/x/tool && ln -s lib link && echo 1 >one",
+        "echo 1 >closed/x && chmod -R a-w closed",
+        test=f"set -e; ls -lR; {test}",
+    )
+    it = fit(docker(), made, setup_network=False)
+    claim = claim_of(made.workspace, ran(it, f"set -e; {script}").trees["repo"])
+    graded = grade_by(it.provider, made, claim)
+    assert graded.checks[0].outcome is Outcome.PASSED, graded
+    assert grade_by(it.provider, made, Claim()).checks[0].outcome is Outcome.FAILED
+    engine._api.remove_image(it.provider.made_image().name)
+
+
 def test_it_counts_towards_no_limit(engine: Engine) -> None:
     """More files than ever come back may have been there before."""
     it = fit(docker(), task(MANY, "head -c 50000000 /dev/zero >big"), setup_network=False)

@@ -50,6 +50,15 @@ def test_auto_passes_over_an_engine_that_gets_no_image(
     assert fetched(bare) == 1
 
 
+def test_an_image_of_ones_own_that_can_not_be_made_is_what_is_told(bare: BareEngine) -> None:
+    """Nothing that could be installed would help."""
+    containers = Containers(image=Named("no-such:1"), own=True)
+    with pytest.raises(NotAvailableError, match=r"^the image no-such:1 is not there") as caught:
+        resolve("auto", isolated=True, containers=containers)
+    assert "build it from a Dockerfile" in caught.value.hint
+    del bare
+
+
 def test_an_engine_that_was_asked_for_must_get_its_image(bare: BareEngine) -> None:
     """It is an error with its way out, never another sandbox."""
     with pytest.raises(NotAvailableError, match="no-such:1 is not there") as caught:

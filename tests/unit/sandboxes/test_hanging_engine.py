@@ -1,0 +1,47 @@
+"""An engine that stops to answer while a program runs, in a real container."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from pathlib import Path
+
+from evalgate.protocols import Stage, StageResult, StageStatus
+from evalgate.sandboxes.container import ContainerProvider, Containers
+from evalgate.sandboxes.docker import Engine
+from tests.hanging import open_hanging_way
+
+
+def test_an_interrupted_stage_does_not_wait_for_it(engine: Engine, tmp_path: Path, caplog) -> None:
+    """It is asked for no more than a sign of life; the room stays for the next start."""
+    stop, results = threading.Event(), []
+    with open_hanging_way(tmp_path / "way", engine.address) as way:
+        provider = ContainerProvider("docker", Engine(way.address), Containers(), tmp_path)
+        provider.prepare()
+        stage = Stage(trees={}, argv=["sh", "-c", "echo begun; exec sleep 60"], timeout=60)
+
+        def run() -> StageResult:
+            with provider.open_sandbox() as sandbox:
+                return sandbox.run(stage, stop)
+
+        thread = threading.Thread(target=lambda: results.append(run()))
+        thread.start()
+        while not (mine := [name for name in engine.ours() if running(engine, name, tmp_path)]):
+            assert thread.is_alive()
+        way.hangs.set()
+        with caplog.at_level(logging.WARNING):
+            stop.set()
+            thread.join()
+    assert results[0].status is StageStatus.INTERRUPTED
+    assert way.asked
+    assert all("/_ping " in line for line in way.asked)
+    assert "can not be removed" in caplog.text
+    assert (tmp_path / mine[0]).is_dir()
+    assert engine.remove(mine[0])
+
+
+def running(engine: Engine, name: str, rooms: Path) -> bool:
+    """Tell whether a container of a room below ``rooms`` runs."""
+    if not (rooms / name).is_dir():
+        return False
+    return bool(engine._api.inspect_container(name)["State"]["Running"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
@@ -24,6 +25,8 @@ from evalgate.sandboxes.container import containers_of
 from evalgate.sandboxes.fitting import fit
 from evalgate.sandboxes.leftovers import remove_leftovers
 from evalgate.sandboxes.table import resolve
+
+_log = logging.getLogger(__name__)
 
 
 class Kind(StrEnum):
@@ -63,17 +66,18 @@ def provider_for(setup: Setup) -> SandboxProvider:
     """Return the sandbox provider.
 
     A replay or regrade falls back on what works here, and with ``auto`` takes what the
-    recordings were made in, if it can; what is measured anew is isolated unless the
-    configuration says otherwise.
+    recordings were made in, if it can, and says why; what is measured anew is isolated unless
+    the configuration says otherwise.
     """
     live = setup.kind.asks_model
     recorded = () if live else setup.recorded_in
     containers = containers_of(setup.harness.config.sandbox, setup.harness.files)
     try:
         return resolve(setup.sandbox, isolated=live, recorded=recorded, containers=containers)
-    except NotAvailableError:
+    except NotAvailableError as error:
         if live:
             raise
+        _log.warning("another sandbox is taken: %s", error.message)
         return resolve("auto", recorded=recorded, containers=containers)
 
 
@@ -90,7 +94,7 @@ def open_bench(setup: Setup, environ: Mapping[str, str]) -> Iterator[Bench]:
     redactor = Redactor(secrets_of(harness.config.models.values(), environ))
     live = setup.kind.asks_model
     checks = {task.id: build_checks(task) for task in setup.tasks}
-    provider = provider_for(setup)
+    agent = build_agent(harness.config.agent)
     network = harness.config.sandbox.setup_network
     with ExitStack() as stack:
         upstreams = Upstreams()
@@ -99,9 +103,10 @@ def open_bench(setup: Setup, environ: Mapping[str, str]) -> Iterator[Bench]:
             models = harness.config.models.values()
             opening = open_upstreams(models, harness.files, tasks, environ)
             upstreams = stack.enter_context(opening)
+        provider = provider_for(setup)  # after what only reads: it may make an image
         bench = Bench(
             harness=harness,
-            agent=build_agent(harness.config.agent),
+            agent=agent,
             provider=provider,
             fits={task.id: fit(provider, task, setup_network=network) for task in setup.tasks},
             redactor=redactor,

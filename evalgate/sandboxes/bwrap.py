@@ -132,12 +132,12 @@ class BwrapSandbox:
         words += [word for name, value in env.items() for word in ("--setenv", name, value)]
         words += ["--chdir", self.places.repo]
         reader, writer = os.pipe()
-        with (
-            os.fdopen(reader, "rb") as told,
-            _as_file(words) as options,
-            open_tunnel(stage.reach) as port,
-        ):
-            try:
+        with os.fdopen(reader, "rb") as told:
+            with (
+                os.fdopen(writer, "wb"),
+                _as_file(words) as options,
+                open_tunnel(stage.reach) as port,
+            ):
                 program = Program(
                     argv=[
                         *self._way,
@@ -153,8 +153,6 @@ class BwrapSandbox:
                     stdin=port.stdin,
                 )
                 ending = run_group(program, timeout=stage.timeout, stop=stop)
-            finally:
-                os.close(writer)
             os.set_blocking(reader, False)
             status = _load_status(told.read(_STATUS_BYTES) or b"")
         if port.trouble:

@@ -7,11 +7,12 @@ import os
 import socket
 import sys
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
@@ -63,9 +64,13 @@ class Pretended:
         own_network=False, own_processes=False, hides_host_files=False, limits_memory=False
     )
     places = PLACES
+    images: ClassVar[Mapping[str, str]] = {}
 
     def unavailable(self) -> str | None:
         return None
+
+    def prepare(self) -> None:
+        pass
 
     @contextmanager
     def open_sandbox(self) -> Iterator[Pretended]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
@@ -93,6 +92,14 @@ class StageResult:
     calls: Sequence[SandboxCall] = ()
 
 
+class Stop(Protocol):
+    """Says that a stage has to end before its time."""
+
+    def is_set(self) -> bool:
+        """Tell whether it has to."""
+        ...
+
+
 class Sandbox(Protocol):
     """One fresh room for one stage; everything in it is gone when its context ends."""
 
@@ -101,7 +108,7 @@ class Sandbox(Protocol):
         """Where things are inside."""
         ...
 
-    def run(self, stage: Stage, stop: threading.Event) -> StageResult:
+    def run(self, stage: Stage, stop: Stop) -> StageResult:
         """Lay the trees in, run the program, end all its processes, read the files back."""
         ...
 

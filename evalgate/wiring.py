@@ -85,12 +85,13 @@ def provider_for(setup: Setup) -> SandboxProvider:
 def open_bench(setup: Setup, environ: Mapping[str, str]) -> Iterator[Bench]:
     """Build everything; only a live run has upstreams and the keys they need.
 
-    A regrade opens no gateway: there is no agent to serve. UsageError for a scrub rule of the
-    project's own that can not be run by.
+    A regrade opens no gateway: there is no agent to serve. UsageError for a scrub rule or a
+    tripwire of the project's own that can not be run by.
     """
     remove_leftovers()  # of an evalgate that was killed
     harness = setup.harness
-    require_sound(harness.config.cassettes.scrubs)
+    wires = harness.config.tripwires.wires if setup.tripwires is None else setup.tripwires
+    require_sound([*harness.config.cassettes.scrubs, *wires])
     redactor = Redactor(secrets_of(harness.config.models.values(), environ))
     live = setup.kind.asks_model
     checks = {task.id: build_checks(task) for task in setup.tasks}
@@ -114,9 +115,7 @@ def open_bench(setup: Setup, environ: Mapping[str, str]) -> Iterator[Bench]:
             gateway=None,
             checks=checks,
             provenance=setup.provenance,
-            tripwires=tuple(
-                harness.config.tripwires.wires if setup.tripwires is None else setup.tripwires
-            ),
+            tripwires=tuple(wires),
         )
         if setup.kind is not Kind.REGRADE:
             bench = bench.on(stack.enter_context(open_gateway(redactor=redactor)))

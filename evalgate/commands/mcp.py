@@ -110,8 +110,10 @@ class Server:
             if message.get("method") == "notifications/cancelled":
                 params = message.get("params")
                 name = params.get("requestId") if isinstance(params, dict) else None
-                if isinstance(name, (str, int)) and name in self._calls:
-                    self._calls[name].cancel()
+                # It may be answered at this very moment: then there is nothing to give up.
+                call = self._calls.get(name) if isinstance(name, (str, int)) else None
+                if call is not None:
+                    call.cancel()
             elif message.get("method") == "tools/call" and isinstance(
                 message.get("id"), (str, int)
             ):

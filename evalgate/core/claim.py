@@ -7,7 +7,7 @@ import difflib
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from evalgate.core.files import File, FileMode, Tree, is_safe_path
@@ -30,6 +30,17 @@ class Claim:
         """Return the snapshot as the agent left it."""
         kept = {path: file for path, file in snapshot.items() if path not in self.deleted}
         return {**kept, **self.changed}
+
+    def labelled(self, token: str, label: str) -> Claim:
+        """Return the claim with a label in place of what is another one in each trial."""
+        old, new = token.encode(), label.encode()
+        return Claim(
+            changed={
+                path.replace(token, label): replace(file, data=file.data.replace(old, new))
+                for path, file in self.changed.items()
+            },
+            deleted=tuple(path.replace(token, label) for path in self.deleted),
+        )
 
     def to_json(self) -> dict[str, Json]:
         """Return the JSON form: UTF-8 text as it is, other bytes in base64."""

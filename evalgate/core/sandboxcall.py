@@ -30,7 +30,8 @@ class SandboxCall:
 
     def labelled(self, token: str, label: str) -> SandboxCall:
         """Return the call with a label in place of what is another one in each trial."""
-        return replace(self, command=self.command.replace(token, label))
+        command, error = self.command.replace(token, label), self.error.replace(token, label)
+        return replace(self, command=command, error=error)
 
     @property
     def asked(self) -> dict[str, Json]:

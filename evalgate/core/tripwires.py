@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cache
 from typing import Any, Final
@@ -22,8 +22,8 @@ from evalgate.core.trajectory import Trajectory
 
 #: An excerpt shows so many characters on each side of what was found.
 _AROUND: Final = 40
-#: A log is searched no further: one that is longer is a flood.
-_LONGEST: Final = 4 << 20
+#: What a hit in the log names as its place.
+LOG: Final = "log"
 
 
 class Place(StrEnum):
@@ -36,12 +36,21 @@ class Place(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Tripwire:
-    """One pattern: where it is searched for, and what finding it means."""
+    """One pattern: where it is searched for, and what finding it means.
+
+    ``written`` is where a project wrote one of its own (file, line and key), empty for those of
+    the table.
+    """
 
     name: str
     pattern: str
     reason: str
     places: tuple[Place, ...] = (Place.CALLS,)
+    written: str = field(default="", compare=False)
+
+
+#: Looks for a tripwire in a text: where it stands, None when it does not.
+Search = Callable[[Tripwire, str], tuple[int, int] | None]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,10 +102,16 @@ _CANARY_REASON: Final = "repeats a token that lies where no task points"
 
 
 def canary_tripwire(token: str) -> Tripwire:
-    """Return the tripwire of one trial's own token."""
+    """Return the tripwire of a trial's own token, or of what is kept in its place."""
     return Tripwire(
         name=CANARY, pattern=re.escape(token), reason=_CANARY_REASON, places=tuple(Place)
     )
+
+
+def search_plainly(wire: Tripwire, text: str) -> tuple[int, int] | None:
+    """Search with `re`, which comes to its end with the patterns of the table."""
+    found = _compiled(wire.pattern).search(text)
+    return None if found is None else found.span()
 
 
 def find_hits(
@@ -106,32 +121,36 @@ def find_hits(
     log: bytes,
     claim: Claim,
     calls: Sequence[SandboxCall] = (),
+    logged: Sequence[Hit] = (),
+    search: Search = search_plainly,
 ) -> tuple[Hit, ...]:
     """Return the first hit of each tripwire in each kind of place, in the order of the table.
 
     ``calls`` are those of an agent on the host to its sandbox, whether or not its model asked
-    for them.
+    for them. ``logged`` are hits in a log of which only the end is left.
     """
     asked = [(f"{call.kind} {n} in the sandbox", call.command) for n, call in enumerate(calls, 1)]
     texts = {
         Place.CALLS: [*_calls(trajectory), *asked],
-        Place.LOG: [("log", log[:_LONGEST].decode("utf-8", "replace"))],
+        Place.LOG: [(LOG, log.decode("utf-8", "replace"))],
         Place.FILES: list(_files(claim)),
     }
+    known = {hit.name: hit for hit in logged}
     hits = []
     for wire in wires:
         for place in wire.places:
-            hit = _first(wire, texts[place])
+            hit = known.get(wire.name) if place is Place.LOG else None
+            hit = hit or _first(wire, texts[place], search)
             if hit is not None:
                 hits.append(hit)
     return tuple(hits)
 
 
-def _first(wire: Tripwire, texts: Iterable[tuple[str, str]]) -> Hit | None:
+def _first(wire: Tripwire, texts: Iterable[tuple[str, str]], search: Search) -> Hit | None:
     for where, text in texts:
-        found = _compiled(wire.pattern).search(text)
+        found = search(wire, text)
         if found is not None:
-            start, end = max(0, found.start() - _AROUND), found.end() + _AROUND
+            start, end = max(0, found[0] - _AROUND), found[1] + _AROUND
             return Hit(name=wire.name, place=where, excerpt=" ".join(text[start:end].split()))
     return None
 

@@ -57,6 +57,7 @@ def _own(table: Reader, taken: set[str]) -> Tripwire:
         pattern=read_pattern(table),
         reason=read_reason(table),
         places=tuple(_PLACES[place] for place in places),
+        written=table.where("pattern"),
     )
     table.done()
     return wire

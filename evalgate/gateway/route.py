@@ -28,6 +28,7 @@ from evalgate.gateway.keys.rescrubbing import scrubbed_by
 from evalgate.gateway.limits.charge import Bill
 from evalgate.gateway.limits.meter import Meter
 from evalgate.gateway.route_spec import RouteSpec
+from evalgate.gateway.streams.moving import labelled_body
 from evalgate.gateway.witness.witness import Refusal, read_reply, witness_of
 
 #: How long requests on their way may take to end once the agent is stopped.
@@ -153,6 +154,11 @@ class Route:
 
     def store(self, slot: int, exchange: Exchange, *, bill: Bill) -> None:
         """Keep an exchange that has ended, in the place of what was kept of it before."""
+        body = exchange.body
+        if self.spec.mode.asks_model:
+            body = labelled_body(body, self.spec.labels)
+        if body != exchange.body:
+            exchange = replace(exchange, body=body, cuts=())
         self._seen[slot] = exchange
         self.count(slot, exchange, bill=bill, written=self._journal is not None)
         if self._journal is not None:
@@ -212,7 +218,7 @@ class Route:
         self.stop()
         scrubs = scrubbed_by(self.spec.scrubs, self.keying.cleaner.hits)
         whole = CassetteFile(
-            header=replace(header, places=dict(self.spec.places), scrubs=scrubs),
+            header=replace(header, places=self.spec.kept_places, scrubs=scrubs),
             exchanges=self._exchanges(),
             claim=claim,
             record=record,

@@ -46,8 +46,9 @@ class RouteSpec:
     """What a route serves.
 
     ``upstreams`` is model id -> where it is, empty in a replay; ``tape`` is what a replay plays;
-    ``places`` is label -> absolute path, the run's own paths; ``scrubs`` are the rules that keys
-    are made by. ``allowed``, ``prices`` (model id -> price) and ``spending`` limit what is sent
+    ``places`` is label -> absolute path, the run's own paths; of those in ``passing``, which are
+    others in each trial, nothing is kept but the label. ``scrubs`` are the rules that keys are
+    made by. ``allowed``, ``prices`` (model id -> price) and ``spending`` limit what is sent
     to a model; a replay meets the refusals that were recorded. ``faults`` go wrong on purpose.
     A request must come whole within ``upload_seconds``. ``top_up`` bounds what is asked beyond
     the tape in a top-up, None is without a bound. ``journal`` is where what is recorded is
@@ -59,6 +60,7 @@ class RouteSpec:
     upstreams: Mapping[str, Upstream] = field(default_factory=dict)
     tape: CassetteFile | None = None
     places: Mapping[str, str] = field(default_factory=dict)
+    passing: frozenset[str] = frozenset()
     scrubs: tuple[Scrub, ...] = USUAL
     allowed: Allowance = field(default_factory=Allowance)
     prices: Mapping[str, Price | None] = field(default_factory=dict)
@@ -75,3 +77,13 @@ class RouteSpec:
             raise ValueError("only what is live has no tape")
         if self.upstreams and not self.mode.asks_model:
             raise ValueError("a replay has no upstream")
+
+    @property
+    def labels(self) -> dict[str, str]:
+        """What is kept in place of what passes: text -> label."""
+        return {self.places[name]: f"<{name}>" for name in sorted(self.passing)}
+
+    @property
+    def kept_places(self) -> dict[str, str]:
+        """The places as a recording names them."""
+        return {name: self.labels.get(place, place) for name, place in self.places.items()}

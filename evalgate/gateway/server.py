@@ -77,7 +77,7 @@ class Gateway:
             redactor = self._redactor.also(named)
             journal = None
             if spec.journal is not None and spec.mode.asks_model:
-                header = Header(places=spec.places, scrubs=scrubbed_by(spec.scrubs))
+                header = Header(places=spec.kept_places, scrubs=scrubbed_by(spec.scrubs))
                 opening = open_journal(spec.journal, header=header, redactor=redactor)
                 journal = stack.enter_context(opening)
             route = Route(

@@ -9,8 +9,10 @@ from typing import Final
 from evalgate.core.files import File
 from evalgate.sandboxes import image
 
-#: What stands for the token in recordings: it is another one in each trial.
+#: The label of the token among the places of a run.
 CANARY_LABEL: Final = "CANARY"
+#: What stands for the token in all that is kept of a trial: it is another one in each.
+CANARY: Final = f"<{CANARY_LABEL}>"
 
 _PLACE: Final = ".evaluation/README.md"
 

@@ -11,6 +11,7 @@ from evalgate.core.identity import Conditions
 from evalgate.core.json import Json
 from evalgate.core.sandboxcall import SandboxCall
 from evalgate.core.trial import Evidence
+from evalgate.core.tripwires import Hit
 from evalgate.errors import UsageError
 from evalgate.gateway.cassette import CassetteFile, load_cassette
 from evalgate.gateway.format.header import Header
@@ -28,7 +29,7 @@ class RecordedTrial:
 
     ``recording`` counts how often this harness was recorded; ``seconds`` is the agent's
     wall time then; ``evidence`` is what the trial was worth; ``calls`` are what an agent on the
-    host asked of its sandbox.
+    host asked of its sandbox; ``logged`` is what tripwires found in its log.
     """
 
     tape: CassetteFile
@@ -48,6 +49,7 @@ class RecordedTrial:
     claim: Claim
     measured: Mapping[str, Json]
     calls: tuple[SandboxCall, ...] = ()
+    logged: tuple[Hit, ...] = ()
 
 
 def load_recorded(data: bytes, *, name: str) -> RecordedTrial:
@@ -79,6 +81,7 @@ def load_recorded(data: bytes, *, name: str) -> RecordedTrial:
                 SandboxCall(kind=str(call["kind"]), command=str(call["command"]))
                 for call in agent.get("calls", ())
             ),
+            logged=tuple(Hit.from_json(hit) for hit in agent.get("tripwires", ())),
             measured=dict(record["measured"]),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -13,16 +13,16 @@ from evalgate.core.claim import Claim, claim_of
 from evalgate.core.files import File, Tree
 from evalgate.core.redaction import Redactor
 from evalgate.core.task import Task
-from evalgate.core.tripwires import canary_tripwire, find_hits
 from evalgate.errors import NotAvailableError
 from evalgate.gateway.cassette import CassetteFile
 from evalgate.gateway.server import Gateway, Mode, Route, RouteSpec
 from evalgate.protocols import AgentCall, Places, Stage, StageResult, StageStatus
 from evalgate.repo.snapshot import single_commit_repository
 from evalgate.runner.bench import Bench
-from evalgate.runner.canary import CANARY_LABEL, canary_files, new_canary
+from evalgate.runner.canary import CANARY, CANARY_LABEL, canary_files, new_canary
 from evalgate.runner.placement import open_placed
 from evalgate.runner.stopped import TrialStoppedError
+from evalgate.runner.tripped import tripped
 from evalgate.runner.work import Work, words_of_engine
 
 
@@ -50,7 +50,7 @@ def agent_stage(
 
     The route is closed by ``stack``. TrialStoppedError when the run was interrupted,
     OverBudgetError when its budget was used up, NotAvailableError when the agent program is not
-    there, UsageError when a scrub rule comes to no end.
+    there, UsageError when a scrub rule or a tripwire comes to no end.
     """
     # The route outlives the sandbox: a recording is sealed after the claim is graded.
     overlay = bench.overlay
@@ -64,6 +64,7 @@ def agent_stage(
             top_up=bench.top_up,
             pace=bench.pace,
             places={**labelled, CANARY_LABEL: canary},
+            passing=frozenset({CANARY_LABEL}),
             allowed=task.limits.allowance,
             prices={m.id: m.price for m in bench.harness.config.models.values()},
             spending=bench.spending,
@@ -108,21 +109,21 @@ def _work(
     after = {p: f for p, f in result.trees.get("repo", {}).items() if p not in overlay}
     before = {p: f for p, f in task.workspace.items() if p not in overlay}
     claim = claim_of(before, after) if "repo" in result.trees else Claim()
-    clean, witness, log = redacted(redactor, claim), route.witness(), redactor.data(result.log)
-    label = f"<{CANARY_LABEL}>"
-    calls = tuple(call.labelled(canary, label).redacted(redactor) for call in result.calls)
-    wires = (*bench.tripwires, canary_tripwire(canary), canary_tripwire(label))
+    # What is kept, and graded, is the same again in a replay: the token has its label in it.
+    clean, witness = redacted(redactor, claim).labelled(canary, CANARY), route.witness()
+    log = redactor.data(result.log).replace(canary.encode(), CANARY.encode())
+    calls = tuple(call.labelled(canary, CANARY).redacted(redactor) for call in result.calls)
     return Work(
         status=result.status,
         exit_code=result.exit_code,
         seconds=round(result.seconds, 3),
         claim=clean,
         witness=witness,
-        tripwires=find_hits(wires, witness.trajectory, log=log, claim=clean, calls=calls),
+        tripwires=tripped(bench, witness.trajectory, log=log, claim=clean, calls=calls),
         calls=calls,
         log=log,
         log_bytes=result.log_bytes,
-        detail=words_of_engine(result.detail, redactor),
+        detail=words_of_engine(result.detail, redactor).replace(canary, CANARY),
         secret=secret_in(redactor, claim),
         faults=tuple(route.faults.fired),
     )

@@ -16,7 +16,6 @@ from evalgate.core.identity import Conditions, TrialKey
 from evalgate.core.pricing import Price
 from evalgate.core.task import Task
 from evalgate.core.trial import CheckResult, Evidence, Signals, Trial
-from evalgate.core.tripwires import canary_tripwire, find_hits
 from evalgate.gateway.cassette import CassetteFile
 from evalgate.gateway.format.header import Header
 from evalgate.gateway.limits.charge import cost_of, spent_on
@@ -25,13 +24,13 @@ from evalgate.gateway.witness.witness import witness_of
 from evalgate.protocols import StageStatus
 from evalgate.runner.artifacts import artifact_folder, cassette_path, write_artifacts
 from evalgate.runner.bench import Bench
-from evalgate.runner.canary import CANARY_LABEL
 from evalgate.runner.causes import explained
 from evalgate.runner.grade import grade, overall
 from evalgate.runner.journals import TakenUp, ToppedUp, take_up, top_up
 from evalgate.runner.made import Made
 from evalgate.runner.recorded import RecordedTrial
 from evalgate.runner.stage import Traffic, agent_stage
+from evalgate.runner.tripped import tripped
 from evalgate.runner.work import Work, ungraded
 from evalgate.store.runs import RunFolder
 
@@ -149,15 +148,19 @@ def regraded_trial(
 ) -> Trial:
     """Grade a recorded claim again: no agent, no model."""
     witness, log = witness_of(recorded.tape.exchanges), recorded.last_words.encode()
-    wires = (*bench.tripwires, canary_tripwire(f"<{CANARY_LABEL}>"))
     work = Work(
         status=recorded.status,
         exit_code=recorded.exit_code,
         seconds=recorded.seconds,
         claim=recorded.claim,
         witness=witness,
-        tripwires=find_hits(
-            wires, witness.trajectory, log=log, claim=recorded.claim, calls=recorded.calls
+        tripwires=tripped(
+            bench,
+            witness.trajectory,
+            log=log,
+            claim=recorded.claim,
+            calls=recorded.calls,
+            logged=recorded.logged,
         ),
         log=log,
         detail=recorded.detail,

@@ -11,7 +11,7 @@ from evalgate.core.json import Json
 from evalgate.core.redaction import Redactor
 from evalgate.core.sandboxcall import SandboxCall
 from evalgate.core.trial import Outcome
-from evalgate.core.tripwires import Hit
+from evalgate.core.tripwires import LOG, Hit
 from evalgate.protocols import StageStatus
 
 #: As much of an engine's words as tells why; the reason comes last.
@@ -48,7 +48,11 @@ class Work:
         return lines[-1].strip()[:160] if lines else "no output"
 
     def to_json(self) -> dict[str, Json]:
-        """Return what a recording keeps beside claim and exchanges."""
+        """Return what a recording keeps beside claim and exchanges.
+
+        Of the log that is its last line, and what tripwires found in all of it.
+        """
+        logged: list[Json] = [hit.to_json() for hit in self.tripwires if hit.place == LOG]
         return {
             "status": str(self.status),
             "exit_code": self.exit_code,
@@ -58,6 +62,7 @@ class Work:
             "last_words": self.last_words,
             "provider_error": self.witness.provider_error,
             "limit": self.witness.limit,
+            **({"tripwires": logged} if logged else {}),
             **({"calls": [call.asked for call in self.calls]} if self.calls else {}),
         }
 

@@ -13,7 +13,7 @@ from typing import Final
 
 from evalgate.core.files import Tree
 from evalgate.errors import NotAvailableError
-from evalgate.protocols import Stage, StageResult, StageStatus
+from evalgate.protocols import Stage, StageResult, StageStatus, Stop
 from evalgate.sandboxes.archive import read_listing, restore, unpack
 from evalgate.sandboxes.conversation import Conversation
 from evalgate.sandboxes.environment import SYSTEM_DIRECTORIES, build_environment, new_token
@@ -104,7 +104,7 @@ class Attempt:
         finally:
             self._done.set()
 
-    def wait(self, stop: threading.Event) -> StageStatus | None:
+    def wait(self, stop: Stop) -> StageStatus | None:
         """Wait for the last word; return a status when the container has to be ended instead."""
         deadline = time.monotonic() + self.stage.timeout + _GRACE
         while not self._done.wait(_LOOK):
@@ -118,10 +118,10 @@ class Attempt:
 
     def hang_up(self, stream: socket.socket) -> None:
         """End the stream and the tunnel."""
-        if self.talk.tunnel is not None:
-            self.talk.tunnel.close()
         with contextlib.suppress(OSError):
             stream.shutdown(socket.SHUT_RDWR)
+        if self.talk.tunnel is not None:
+            self.talk.tunnel.close()
         self._done.wait(_GRACE)
 
     def cut(self, status: StageStatus) -> StageResult:

@@ -12,13 +12,12 @@ import json
 import os
 import shutil
 import subprocess
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 
-from evalgate.protocols import Places, Promises, Stage, StageResult, StageStatus
+from evalgate.protocols import Places, Promises, Stage, StageResult, StageStatus, Stop
 from evalgate.sandboxes.environment import (
     MARKER,
     build_environment,
@@ -122,7 +121,7 @@ class BwrapSandbox:
         """Where things are inside: always the same paths."""
         return PLACES_INSIDE
 
-    def run(self, stage: Stage, stop: threading.Event) -> StageResult:
+    def run(self, stage: Stage, stop: Stop) -> StageResult:
         """Run the stage's program in its namespaces."""
         token = new_token()
         env = build_environment(stage, self.places, path=search_path(), token=token)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
-import threading
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -17,7 +16,7 @@ from typing import Final
 
 from evalgate.core.files import Tree, subtree
 from evalgate.core.sandbox import SandboxSpec
-from evalgate.protocols import Places, Promises, Stage, StageResult, StageStatus
+from evalgate.protocols import Places, Promises, Stage, StageResult, StageStatus, Stop
 from evalgate.sandboxes.attempt import Attempt
 from evalgate.sandboxes.docker import Engine, EngineError
 from evalgate.sandboxes.images import Built, Image, Named, Ready, standard_image
@@ -150,7 +149,7 @@ class ContainerSandbox:
         """Where things are inside: always the same paths."""
         return PLACES_INSIDE
 
-    def run(self, stage: Stage, stop: threading.Event) -> StageResult:
+    def run(self, stage: Stage, stop: Stop) -> StageResult:
         """Run the stage's program in a container; what the engine fails at is tried once more.
 
         A program that has begun and reaches out is not begun again: what it said was heard.
@@ -165,7 +164,7 @@ class ContainerSandbox:
             result = self._attempt(Attempt.of(stage, self._image.env), stop)
         return result
 
-    def _attempt(self, attempt: Attempt, stop: threading.Event) -> StageResult:
+    def _attempt(self, attempt: Attempt, stop: Stop) -> StageResult:
         name = self.name
         try:
             self._engine.create(name, self._image.name, attempt.command, self._settings())

@@ -10,15 +10,23 @@ from __future__ import annotations
 import contextlib
 import os
 import signal
-import threading
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import replace
 from typing import Final
 
 from evalgate.core.files import Tree
+from evalgate.core.sandboxcall import SandboxCall
 from evalgate.errors import NotAvailableError
-from evalgate.protocols import Places, Sandbox, SandboxProvider, Stage, StageResult, StageStatus
+from evalgate.protocols import (
+    Places,
+    Sandbox,
+    SandboxProvider,
+    Stage,
+    StageResult,
+    StageStatus,
+    Stop,
+)
 from evalgate.sandboxes.client import SANDBOX
 from evalgate.sandboxes.environment import build_environment, new_token, search_path
 from evalgate.sandboxes.process_group import Ending, Program, missing_program, not_found, run_group
@@ -59,7 +67,7 @@ class HostedSandbox:
             "TOOLS_INBOX": inner.inbox,
         }
 
-    def run(self, stage: Stage, stop: threading.Event) -> StageResult:
+    def run(self, stage: Stage, stop: Stop) -> StageResult:
         """Open the tools, run the stage's program on the host, read the sandbox's files back.
 
         Raises:
@@ -69,7 +77,7 @@ class HostedSandbox:
         tools = tools_stage(
             self._service, self._sandbox.places, trees, timeout=stage.timeout, keep=stage.keep
         )
-        both = _AlsoStopped(stop)
+        both = _Either(stop)
         with ThreadPoolExecutor(1, thread_name_prefix="tools") as pool:
             inner = pool.submit(self._sandbox.run, tools, both)
             try:
@@ -85,11 +93,13 @@ class HostedSandbox:
                 f"the sandbox can not run the tools of an agent on the host: {result.detail}",
                 hint="they need python3 in it",
             )
-        return _joined(ending, result, early=early, calls=self._service)
+        # What is answered this late is a call as well.
+        self._service.close()
+        return _joined(ending, result, early=early, calls=self._service.calls)
 
-    def _agent(self, stage: Stage, inner: Future[StageResult], stop: threading.Event) -> Ending:
+    def _agent(self, stage: Stage, inner: Future[StageResult], stop: Stop) -> Ending:
         """Run the program on the host once its tools are there, as long as they are."""
-        ended = _AlsoStopped(stop)
+        ended = _Either(stop)
         inner.add_done_callback(lambda _: ended.set())
         while not self._service.connected.wait(_LOOK):
             if ended.is_set():
@@ -149,19 +159,25 @@ def tools_stage(
     )
 
 
-class _AlsoStopped(threading.Event):
-    """An event that is set as well when another one is."""
+class _Either:
+    """Says to stop once it is told to, or once another one says so."""
 
-    def __init__(self, other: threading.Event) -> None:
-        super().__init__()
+    def __init__(self, other: Stop) -> None:
+        self._told = False
         self._other = other
 
+    def set(self) -> None:
+        """Say to stop."""
+        self._told = True
+
     def is_set(self) -> bool:
-        """Tell whether either is set."""
-        return super().is_set() or self._other.is_set()
+        """Tell whether either says so."""
+        return self._told or self._other.is_set()
 
 
-def _joined(ending: Ending, tools: StageResult, *, early: bool, calls: ToolService) -> StageResult:
+def _joined(
+    ending: Ending, tools: StageResult, *, early: bool, calls: Sequence[SandboxCall]
+) -> StageResult:
     """Make one result: how the agent ended, unless its tools ended before it or went wrong.
 
     A sandbox in which everything was killed is the doing of what runs in it: that is how an
@@ -184,5 +200,5 @@ def _joined(ending: Ending, tools: StageResult, *, early: bool, calls: ToolServi
         log_bytes=ending.output.total,
         seconds=ending.seconds,
         detail=detail or tools.detail,
-        calls=tuple(calls.calls),
+        calls=calls,
     )

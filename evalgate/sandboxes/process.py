@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import os
-import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
 
-from evalgate.protocols import Places, Promises, Stage, StageResult
+from evalgate.protocols import Places, Promises, Stage, StageResult, Stop
 from evalgate.sandboxes.environment import build_environment, new_token, search_path
 from evalgate.sandboxes.process_group import Program, missing_program, not_found, run_group
 from evalgate.sandboxes.room import Room, open_room, places_below
@@ -60,7 +59,7 @@ class ProcessSandbox:
         """Where things are: the same paths inside as outside."""
         return places_below(str(self._room.path))
 
-    def run(self, stage: Stage, stop: threading.Event) -> StageResult:
+    def run(self, stage: Stage, stop: Stop) -> StageResult:
         """Run the stage's program in the directory."""
         token = new_token()
         path = search_path(os.environ.get("PATH", "").split(os.pathsep))

@@ -10,13 +10,12 @@ import selectors
 import shutil
 import signal
 import subprocess
-import threading
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evalgate.protocols import StageStatus
+from evalgate.protocols import StageStatus, Stop
 from evalgate.sandboxes.output import Output
 from evalgate.sandboxes.survivors import Sought, end_survivors, started_at
 
@@ -62,7 +61,7 @@ class Ending:
     detail: str = ""
 
 
-def run_group(program: Program, *, timeout: float, stop: threading.Event) -> Ending:
+def run_group(program: Program, *, timeout: float, stop: Stop) -> Ending:
     """Run a program; return when it and everything it started has ended.
 
     A program that can not be started at all is `StageStatus.ENGINE` with the reason.
@@ -174,7 +173,7 @@ def _listen(
     output: Output,
     *,
     deadline: float,
-    stop: threading.Event,
+    stop: Stop,
 ) -> StageStatus:
     """Take output until the program ends, its time is over, or a stop is asked for."""
     handle = os.pidfd_open(process.pid)

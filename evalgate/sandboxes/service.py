@@ -12,7 +12,6 @@ import contextlib
 import hmac
 import json
 import secrets
-import select
 import socket
 import threading
 import time
@@ -25,6 +24,7 @@ from typing import Any, Final
 from evalgate.core.files import File
 from evalgate.core.sandboxcall import SandboxCall
 from evalgate.sandboxes import inside
+from evalgate.sandboxes.asker import Asker, line_of
 from evalgate.sandboxes.client import LONGEST, addressed
 from evalgate.sandboxes.toolrequest import RequestError, ToolRequest, parse_request
 
@@ -33,8 +33,10 @@ PROGRAM: Final = "service.py"
 WORD: Final = "EVALGATE_SERVICE"
 
 _GREETING: Final = 5.0
-#: Milliseconds after which is looked again whether an answer is waited for.
-_LOOK: Final = 50
+#: After so many seconds in which nobody could be taken in, the tools are given up ...
+PATIENCE: Final = 30.0
+#: ... and meanwhile it is tried again after so many.
+_PAUSE: Final = 0.05
 _GONE: Final = "the sandbox has ended"
 _KINDS: Final[Mapping[str, type | tuple[type, ...]]] = {
     "exit_code": (int, type(None)),
@@ -52,8 +54,11 @@ def service_program() -> dict[str, File]:
 
 
 @contextlib.contextmanager
-def open_service(path: Path) -> Iterator[ToolService]:
-    """Listen for the program inside at a port, and for the agent at a unix socket at ``path``."""
+def open_service(path: Path, *, patience: float = PATIENCE) -> Iterator[ToolService]:
+    """Listen for the program inside at a port, and for the agent at a unix socket at ``path``.
+
+    The tools end when nobody can be taken in for ``patience`` seconds.
+    """
     with (
         socket.create_server(("127.0.0.1", 0)) as door,
         socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as desk,
@@ -61,35 +66,11 @@ def open_service(path: Path) -> Iterator[ToolService]:
         with addressed(str(path)) as address:
             desk.bind(address)
         desk.listen(64)
-        service = ToolService(door, desk)
+        service = ToolService(door, desk, patience)
         try:
             yield service
         finally:
             service.close()
-
-
-class _Agent:
-    """One connection of the agent, and the numbers of what it waits for."""
-
-    def __init__(self, connection: socket.socket) -> None:
-        self.connection = connection
-        self.waiting: set[int] = set()
-        self._lock = threading.Lock()
-
-    def say(self, document: Mapping[str, Any], number: int = 0) -> None:
-        """Send an answer; it may be that nobody listens any more."""
-        with contextlib.suppress(OSError), self._lock:
-            self.connection.sendall(_line(document))
-        self.waiting.discard(number)
-
-    def hung_up(self) -> bool:
-        """Tell whether the other end is gone: one that has only said all still listens."""
-        poll = select.poll()
-        poll.register(self.connection, 0)
-        while self.waiting:
-            if poll.poll(_LOOK):
-                return True
-        return False
 
 
 @dataclass(slots=True, kw_only=True)
@@ -97,18 +78,20 @@ class _Pending:
     """A request under way: who asked, and since when."""
 
     request: ToolRequest
-    agent: _Agent
+    agent: Asker
     began: float
 
 
 class ToolService:
-    """Passes requests in and answers out; ``calls`` are those that were answered, in order."""
+    """Passes requests in and answers out."""
 
-    def __init__(self, door: socket.socket, desk: socket.socket) -> None:
+    def __init__(self, door: socket.socket, desk: socket.socket, patience: float) -> None:
         self.word = secrets.token_hex(16)
         self.port: int = door.getsockname()[1]
         self.connected = threading.Event()
-        self.calls: list[SandboxCall] = []
+        self._patience = patience
+        self._calls: dict[int, SandboxCall] = {}
+        self._closing = threading.Event()
         self._lock = threading.Lock()
         self._sending = threading.Lock()
         self._pending: dict[int, _Pending] = {}
@@ -118,7 +101,7 @@ class ToolService:
         self._listening = (door, desk)
         self._serving: list[threading.Thread] = []
         self._accepting = [
-            threading.Thread(target=_accept, args=(place, work), name=name, daemon=True)
+            threading.Thread(target=self._accept, args=(place, work), name=name, daemon=True)
             for place, work, name in (
                 (door, self._greet, "tools-door"),
                 (desk, self._take_agent, "tools-desk"),
@@ -135,8 +118,15 @@ class ToolService:
             with contextlib.suppress(OSError):
                 connection.shutdown(socket.SHUT_WR)
 
+    @property
+    def calls(self) -> tuple[SandboxCall, ...]:
+        """What was asked, in the order that it was asked in; all of it once this is closed."""
+        with self._lock:
+            return tuple(call for _, call in sorted(self._calls.items()))
+
     def close(self) -> None:
-        """End all connections."""
+        """End all connections, and wait until all that was said on them is taken in."""
+        self._closing.set()
         for one in self._listening:
             with contextlib.suppress(OSError):
                 one.shutdown(socket.SHUT_RDWR)
@@ -149,6 +139,25 @@ class ToolService:
                 one.shutdown(socket.SHUT_RDWR)
         for thread in self._serving:
             thread.join()
+
+    def _accept(self, place: socket.socket, work: Callable[[socket.socket], None]) -> None:
+        """Take in whoever comes; go on after an error that passes, as of too many open files."""
+        connection: socket.socket | None = None
+        failing = 0.0
+        while not self._closing.is_set():
+            try:
+                connection = connection or place.accept()[0]
+                work(connection)
+            except (OSError, RuntimeError):  # the latter when no thread can be started
+                failing = failing or time.monotonic()
+                if time.monotonic() - failing > self._patience:
+                    self.end()
+                    break
+                self._closing.wait(_PAUSE)
+            else:
+                connection, failing = None, 0.0
+        if connection is not None:
+            connection.close()
 
     def _greet(self, connection: socket.socket) -> None:
         """Take the first connection that knows the word, and no other one ever after."""
@@ -181,7 +190,7 @@ class ToolService:
 
     def _serve(self, connection: socket.socket) -> None:
         """Take what an agent asks on one connection; what it hangs up on is ended."""
-        agent = _Agent(connection)
+        agent = Asker(connection)
         for line in _lines(connection):
             try:
                 request = parse_request(line)
@@ -194,9 +203,9 @@ class ToolService:
                 self._tell({"kind": "cancel", "id": number})
         with self._lock:
             self._agents.discard(connection)
-        connection.close()
+        agent.close()
 
-    def _ask(self, request: ToolRequest, agent: _Agent) -> None:
+    def _ask(self, request: ToolRequest, agent: Asker) -> None:
         with self._lock:
             self._last += 1
             number = self._last
@@ -211,7 +220,7 @@ class ToolService:
             return False
         try:
             with self._sending:
-                self._inside.sendall(_line(document))
+                self._inside.sendall(line_of(document))
         except OSError:
             return False
         return True
@@ -235,24 +244,16 @@ class ToolService:
             if pending is None:
                 return
             seconds = round(time.monotonic() - pending.began, 4)
-            self.calls.append(
-                SandboxCall(
-                    kind=pending.request.kind,
-                    command=pending.request.told,
-                    seconds=seconds,
-                    exit_code=answer.get("exit_code"),
-                    bytes=answer.get("bytes", 0),
-                    timed_out=answer.get("timed_out", False),
-                    error=answer.get("error", ""),
-                )
+            self._calls[number] = SandboxCall(
+                kind=pending.request.kind,
+                command=pending.request.told,
+                seconds=seconds,
+                exit_code=answer.get("exit_code"),
+                bytes=answer.get("bytes", 0),
+                timed_out=answer.get("timed_out", False),
+                error=answer.get("error", ""),
             )
         pending.agent.say({"id": pending.request.name, "seconds": seconds, **answer}, number)
-
-
-def _accept(place: socket.socket, work: Callable[[socket.socket], None]) -> None:
-    with contextlib.suppress(OSError):
-        while True:
-            work(place.accept()[0])
 
 
 def _lines(connection: socket.socket) -> Iterator[bytes]:
@@ -260,10 +261,6 @@ def _lines(connection: socket.socket) -> Iterator[bytes]:
     with contextlib.suppress(OSError), connection.makefile("rb") as stream:
         while (line := stream.readline(LONGEST)).endswith(b"\n"):
             yield line
-
-
-def _line(document: Mapping[str, Any]) -> bytes:
-    return json.dumps(document).encode() + b"\n"
 
 
 def _is_sound(name: str, value: object) -> bool:

@@ -61,9 +61,9 @@ def open_tunnel(port: int | None) -> Iterator[Carried]:
             # The last words are there once all others have let go.
             thread.join(_LAST_WORDS)
         finally:
-            tunnel.close()
             with contextlib.suppress(OSError):
                 here.shutdown(socket.SHUT_RDWR)
+            tunnel.close()
             thread.join()
 
 
@@ -76,7 +76,9 @@ class Tunnel:
         self._send = send
         self._lock = threading.Lock()
         self._held = bytearray()
+        self._opening = threading.Lock()
         self._open: dict[int, socket.socket] = {}
+        self._carrying: dict[int, threading.Thread] = {}
         self._last = 0
         self._broken = False
         #: Why the program could not be run, as the other end says.
@@ -91,7 +93,7 @@ class Tunnel:
                 self._reset(number)
                 del self._held[: _HEAD.size]
             elif length > _LONGEST:
-                self.close()
+                self._break()
             elif len(self._held) < _HEAD.size + length:
                 return
             else:
@@ -99,11 +101,20 @@ class Tunnel:
                 del self._held[: _HEAD.size + length]
 
     def close(self) -> None:
-        """End all connections."""
-        self._broken = True
-        for connection in list(self._open.values()):
-            with contextlib.suppress(OSError):
-                connection.shutdown(socket.SHUT_RDWR)
+        """End all connections, and open none any more; nothing is sent after it.
+
+        What is sent to has to be ended before: who sends might wait for it.
+        """
+        self._break()
+        for thread in list(self._carrying.values()):
+            thread.join()
+
+    def _break(self) -> None:
+        with self._opening:
+            self._broken = True
+            for connection in list(self._open.values()):
+                with contextlib.suppress(OSError):
+                    connection.shutdown(socket.SHUT_RDWR)
 
     def _deliver(self, number: int, chunk: bytes) -> None:
         connection = self._open.get(number)
@@ -123,17 +134,22 @@ class Tunnel:
                 connection.sendall(chunk)
             else:
                 connection.shutdown(socket.SHUT_WR)
-        except OSError:
+        except (OSError, RuntimeError):  # the latter when no thread can be started
             self._say(number, b"")
 
     def _connect(self, number: int) -> None:
         connection = socket.create_connection(("127.0.0.1", self._port))
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._open[number] = connection
-        name = f"tunnel-{number}"
-        threading.Thread(
-            target=self._carry, args=(number, connection), name=name, daemon=True
-        ).start()
+        with contextlib.ExitStack() as stack:
+            stack.enter_context(connection)
+            connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            name, words = f"tunnel-{number}", (number, connection)
+            thread = threading.Thread(target=self._carry, args=words, name=name, daemon=True)
+            with self._opening:
+                if self._broken:
+                    return
+                thread.start()
+                self._open[number], self._carrying[number] = connection, thread
+            stack.pop_all()
 
     def _carry(self, number: int, connection: socket.socket) -> None:
         """Carry what the port says on one connection, and its end."""
@@ -145,7 +161,9 @@ class Tunnel:
                 self._tell(_HEAD.pack(number, _RESET))
                 break
             self._say(number, chunk)
-        self._open.pop(number, None)
+        with self._opening:
+            self._open.pop(number, None)
+            self._carrying.pop(number, None)
         connection.close()
 
     def _reset(self, number: int) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from evalgate.core.places import place_spans
@@ -22,6 +23,30 @@ def moved_body(body: bytes, old: Mapping[str, str], new: Mapping[str, str]) -> b
     def find(joined: str) -> list[Span]:
         return place_spans(joined, moved, new)
 
+    edited = edit_pieces(body, find)
+    return _edited(text, find(text)).encode() if edited is None else edited
+
+
+def labelled_body(body: bytes, labels: Mapping[str, str]) -> bytes:
+    """Return a reply with each text of ``labels`` (text -> label) replaced, also where it is cut.
+
+    Labels are texts that stand in JSON as they are.
+    """
+    if not labels:
+        return body
+    forms = re.compile("|".join(map(re.escape, labels)))
+
+    def find(joined: str) -> list[Span]:
+        return [
+            Span(start=found.start(), end=found.end(), text=labels[found[0]])
+            for found in forms.finditer(joined)
+        ]
+
+    try:
+        text = body.decode()
+    except UnicodeDecodeError:
+        text = body.decode("utf-8", "surrogateescape")
+        return _edited(text, find(text)).encode("utf-8", "surrogateescape")
     edited = edit_pieces(body, find)
     return _edited(text, find(text)).encode() if edited is None else edited
 

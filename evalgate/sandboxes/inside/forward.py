@@ -16,11 +16,14 @@ import stat
 import struct
 import sys
 import threading
+import time
 
 HEAD = struct.Struct(">II")
 CHUNK = 1 << 16
 #: In place of a length: the connection was not ended but reset.
 RESET = 0xFFFFFFFF
+#: Seconds until it is tried again to take a connection.
+PAUSE = 0.05
 OUT = 0 if stat.S_ISSOCK(os.fstat(0).st_mode) else 1
 
 
@@ -33,17 +36,26 @@ class Forwarder:
         self.connections: dict[int, socket.socket] = {}
         self.half: set[int] = set()
         self.lock = threading.Lock()
+        self.ending = threading.Lock()
 
     def accept(self) -> None:
         """Take connections, each with a thread that carries what it says."""
         number = 0
         while True:
-            connection, _ = self.server.accept()
+            try:
+                connection, _ = self.server.accept()
+            except OSError:  # such as too many open files: that passes
+                time.sleep(PAUSE)
+                continue
             connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             number += 1
             self.connections[number] = connection
             self.say(number, b"")
-            threading.Thread(target=self.carry, args=(number, connection), daemon=True).start()
+            work = threading.Thread(target=self.carry, args=(number, connection), daemon=True)
+            try:
+                work.start()
+            except RuntimeError:  # as many run as may
+                self.reset(number)
 
     def carry(self, number: int, connection: socket.socket) -> None:
         """Carry what one connection says, and its end."""
@@ -52,9 +64,7 @@ class Forwarder:
             try:
                 chunk = connection.recv(CHUNK)
             except OSError:
-                with self.lock:
-                    write(OUT, HEAD.pack(number, RESET))
-                self.forget(number)
+                self.reset(number)
                 return
             self.say(number, chunk)
         self.end(number)
@@ -64,12 +74,19 @@ class Forwarder:
         with self.lock:
             write(OUT, HEAD.pack(number, len(chunk)) + chunk)
 
+    def reset(self, number: int) -> None:
+        """Say that a connection was reset, and close it by a reset."""
+        with self.lock:
+            write(OUT, HEAD.pack(number, RESET))
+        self.forget(number, reset=True)
+
     def end(self, number: int) -> None:
         """Note that one direction has ended; with both the connection is closed."""
-        if number in self.half:
-            self.forget(number)
-        else:
+        with self.ending:
+            both = number in self.half
             self.half.add(number)
+        if both:
+            self.forget(number)
 
     def forget(self, number: int, *, reset: bool = False) -> None:
         """Close a connection, by a reset if that is what happened to it."""

@@ -77,21 +77,24 @@ class Service:
             request = json.loads(line)
             number = request["id"]
             if request["kind"] == "cancel":
-                if number in self.cancelled:
-                    self.cancelled[number].set()
+                # It may be answered at this very moment: then there is nothing to give up.
+                given_up = self.cancelled.get(number)
+                if given_up is not None:
+                    given_up.set()
                 continue
-            self.cancelled[number] = threading.Event()
-            work = threading.Thread(target=self.serve, args=(number, request), daemon=True)
+            given_up = self.cancelled[number] = threading.Event()
+            words = (number, request, given_up)
+            work = threading.Thread(target=self.serve, args=words, daemon=True)
             try:
                 work.start()
             except RuntimeError as error:  # as many run as may
                 self.answer(number, {"error": str(error)})
 
-    def serve(self, number: int, request: dict[str, Any]) -> None:
+    def serve(self, number: int, request: dict[str, Any], cancelled: threading.Event) -> None:
         """Do what is asked and say what came of it."""
         try:
             if request["kind"] == "exec":
-                answer = execute(request, self.cancelled[number])
+                answer = execute(request, cancelled)
             else:
                 answer = {"read": read, "write": write}[request["kind"]](request)
         except OSError as error:
@@ -215,13 +218,17 @@ def forget(pipe: IO[bytes]) -> None:
 
 
 def end(leader: int) -> None:
-    """Kill a program, all below it and all of its session, until none is left."""
+    """Kill a program, all below it and all of its session, until none is left.
+
+    All are stopped before the first is killed: a shell would go on behind a command that ended.
+    """
     deadline = time.monotonic() + 1
     while time.monotonic() < deadline:
-        found = family(leader)
-        for number in found:
-            with contextlib.suppress(OSError):
-                os.kill(number, signal.SIGKILL)
+        found = sorted(family(leader))
+        for what in (signal.SIGSTOP, signal.SIGKILL):
+            for number in found:
+                with contextlib.suppress(OSError):
+                    os.kill(number, what)
         if not found:
             return
         time.sleep(0.005)

@@ -9,14 +9,20 @@ import os
 import sys
 import threading
 import time
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from evalgate.commands.mcp import VERSIONS, Server
 from evalgate.sandboxes.client import Client
+from tests.pausing import pausing
 
 SCRIPT = Path(sys.executable).parent / "evalgate"
+
+#: A call is answered at each of so many steps of its being given up.
+STEPS = 100
 
 
 def answers(place: str, *messages: object) -> list[dict]:
@@ -160,6 +166,21 @@ def test_calls_that_wait_are_given_up_as_well(place: str) -> None:
     assert answers(place, *many, *ended) == []
     (answer,) = answers(place, call("bash", command="ls"))
     assert answer["result"]["content"][0]["text"] == "a.txt\n"
+
+
+def given_up(variables: Mapping[str, Any]) -> int | None:
+    message = variables.get("message", {})
+    return message["params"]["requestId"] if message["method"] != "tools/call" else None
+
+
+def test_what_is_given_up_as_it_is_answered_ends_nothing(tmp_path: Path) -> None:
+    """A client can not know that its answer is on the way; the server goes on."""
+    messages: list[dict] = []
+    for n in range(STEPS):
+        messages += [{**call("bash", command="true"), "id": n}, cancelled(n)]
+    with pausing("_begin", given_up):
+        said = answers(str(tmp_path / "gone"), *messages, call("dance"))
+    assert [answer for answer in said if "error" in answer]
 
 
 def test_it_ends_with_its_input() -> None:

@@ -20,7 +20,7 @@ from evalgate.core.redaction import Redactor
 from evalgate.core.task import CheckSpec, Task
 from evalgate.core.trial import CheckResult, Outcome
 from evalgate.errors import UsageError
-from evalgate.protocols import Finding, Places, Promises, Stage, StageResult, StageStatus
+from evalgate.protocols import Finding, Places, Promises, Stage, StageResult, StageStatus, Stop
 from evalgate.runner.control import Controls
 from evalgate.runner.grade import HIDDEN_TESTS, Grade, grade, overall
 from evalgate.runner.stopped import TrialStoppedError
@@ -503,7 +503,7 @@ class Fake:
         """Be the sandbox too."""
         yield self
 
-    def run(self, stage: Stage, stop: threading.Event) -> StageResult:
+    def run(self, stage: Stage, stop: Stop) -> StageResult:
         """Give the next result."""
         self.stages.append(stage)
         return self.results.pop(0)

@@ -18,7 +18,7 @@ import pytest
 
 from evalgate.core.files import File
 from evalgate.errors import NotAvailableError, UsageError
-from evalgate.protocols import Places, Promises, Stage, StageResult, StageStatus
+from evalgate.protocols import Places, Promises, Stage, StageResult, StageStatus, Stop
 from evalgate.sandboxes.client import Client
 from evalgate.sandboxes.hosted import open_hosted
 from evalgate.sandboxes.process import ProcessProvider
@@ -34,6 +34,16 @@ s = socket.socket(socket.AF_UNIX)
 s.connect(os.environ["EVALGATE_SANDBOX"])
 s.sendall(b'{"kind": "exec", "command": "true"}\\n')
 print(s.makefile("rb").readline().decode())
+"""
+
+#: Asks so often, and ends when that is heard.
+MANY = 2000
+ASKING_ONLY = f"""
+import os, socket, time
+s = socket.socket(socket.AF_UNIX)
+s.connect(os.environ["EVALGATE_SANDBOX"])
+s.sendall(b'{{"kind": "exec", "command": "true"}}\\n' * {MANY})
+time.sleep(1)
 """
 
 
@@ -53,11 +63,15 @@ def told(
 
 @dataclass
 class Pretended:
-    """A sandbox whose service says one thing, then waits for its end, or ends early."""
+    """A sandbox whose service says one thing, then waits for its end, or ends early.
+
+    When it is ``late`` it says it after it was told to end.
+    """
 
     result: StageResult
     says: bytes | None = b""
     early: bool = False
+    late: bool = False
 
     name = "pretended"
     promises = Promises(
@@ -76,7 +90,7 @@ class Pretended:
     def open_sandbox(self) -> Iterator[Pretended]:
         yield self
 
-    def run(self, stage: Stage, stop: threading.Event) -> StageResult:
+    def run(self, stage: Stage, stop: Stop) -> StageResult:
         if self.says is None:
             return self.result
         assert stage.reach is not None
@@ -86,8 +100,11 @@ class Pretended:
             if not self.early:
                 if self.says:
                     stream.readline()
-                    connection.sendall(self.says)
+                    if not self.late:
+                        connection.sendall(self.says)
                 stream.read()
+                if self.late:
+                    connection.sendall(self.says or b"")
         return self.result
 
 
@@ -162,6 +179,14 @@ def test_only_what_is_sound_of_an_answer_is_passed_on() -> None:
     assert json.loads(result.log).keys() == {"id", "seconds", "bytes"}
     (call,) = result.calls
     assert (call.exit_code, call.bytes, call.timed_out) == (None, 3, False)
+
+
+def test_what_is_answered_last_is_a_call_as_any_other() -> None:
+    """The agent has ended by then, and the sandbox ends right behind the answer."""
+    said = [json.dumps({"id": n + 1, "bytes": n}).encode() + b"\n" for n in range(MANY)]
+    pretended = Pretended(told(StageStatus.EXITED, 0), says=b"".join(said), late=True)
+    calls = run(pretended, ASKING_ONLY).calls
+    assert [call.bytes for call in calls] == list(range(MANY))
 
 
 def test_more_files_than_are_taken_back_are_too_large(tmp_path: Path) -> None:

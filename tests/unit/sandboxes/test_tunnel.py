@@ -17,6 +17,7 @@ import pytest
 
 from evalgate.sandboxes import inside
 from evalgate.sandboxes.tunnel import Tunnel
+from tests.pausing import pausing
 
 FORWARDERS = {"python": [sys.executable, "-I", "-S"], "node": ["node"]}
 
@@ -76,14 +77,27 @@ def free_port() -> int:
         return int(server.getsockname()[1])
 
 
-def carried(kind: str, client: str, echo: int) -> tuple[int, bytes]:
-    """Run a client behind a forwarder; return its exit code and what it said."""
+def carried(kind: str, client: str, echo: int, *, most: int = 0) -> tuple[int, bytes]:
+    """Run a client behind a forwarder; return its exit code and what it said.
+
+    The forwarder may have ``most`` files open, where that is not 0, and the client 200.
+    """
     if shutil.which(FORWARDERS[kind][0]) is None:
         pytest.skip(f"{kind} is not installed")
     name = {"python": "forward.py", "node": "forward.js"}[kind]
     port = free_port()
     with as_file(files(inside) / name) as path:
-        words = [*FORWARDERS[kind], str(path), str(port), sys.executable, "-c", client, str(port)]
+        limit = ["prlimit", f"--nofile={most}:200"] if most else []
+        words = [
+            *limit,
+            *FORWARDERS[kind],
+            str(path),
+            str(port),
+            sys.executable,
+            "-c",
+            client,
+            str(port),
+        ]
         process = subprocess.Popen(
             words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
@@ -151,6 +165,29 @@ def test_connections_end_as_they_do_without_a_tunnel(
     assert carried(kind, client, echo) == (0, said)
 
 
+#: Opens more connections than the forwarder may have files, then fewer again.
+TOO_MANY = """
+import resource, socket, sys, time
+resource.setrlimit(resource.RLIMIT_NOFILE, (200, 200))
+def opened():
+    s = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+    s.settimeout(20)
+    return s
+many = [opened() for _ in range(60)]
+time.sleep(0.3)
+for s in many: s.close()
+s = opened()
+assert s.recv(6) == b"hello\\n"
+print("served", file=sys.stderr)
+"""
+
+
+@pytest.mark.parametrize("kind", FORWARDERS)
+def test_more_connections_than_there_may_be_are_refused_for_a_while(kind: str, echo: int) -> None:
+    """Once there are fewer, new ones are carried."""
+    assert carried(kind, TOO_MANY, echo, most=40) == (0, b"served")
+
+
 @pytest.mark.parametrize("kind", FORWARDERS)
 def test_a_missing_program_ends_with_127(kind: str) -> None:
     """What can not be run is said in the log."""
@@ -198,3 +235,24 @@ def test_a_port_where_nobody_listens_is_an_end() -> None:
     tunnel = Tunnel(free_port(), sent.append)
     tunnel.feed(struct.pack(">II", 1, 0))
     assert sent == [struct.pack(">II", 1, 0)]
+
+
+def test_a_connection_that_is_opened_as_the_tunnel_ends_is_ended_with_it(echo: int) -> None:
+    """At whichever step of it; nobody carries anything any more."""
+    before = set(threading.enumerate())
+    for step in range(1, 100):
+        tunnel = Tunnel(echo, lambda _: None)
+        fed = threading.Event()
+
+        def end(tunnel: Tunnel = tunnel, fed: threading.Event = fed) -> None:
+            fed.wait()
+            tunnel.close()
+
+        ending = threading.Thread(target=end)
+        ending.start()
+        with pausing("_connect", lambda _, step=step: step):
+            fed.set()
+            tunnel.feed(struct.pack(">II", 1, 0))
+        ending.join()
+        left = {thread.name for thread in set(threading.enumerate()) - before}
+        assert not [name for name in left if name.startswith("tunnel-")], step

@@ -8,8 +8,15 @@ from collections import Counter
 import pytest
 
 from evalgate.core.scrubs import SCRUBS, Scrub
+from evalgate.core.tripwires import TRIPWIRES, Tripwire
 from evalgate.errors import UsageError
-from evalgate.gateway.keys.own_rules import SAMPLES, require_sound, substitute, substitute_once
+from evalgate.gateway.keys.own_rules import (
+    SAMPLES,
+    require_sound,
+    search,
+    substitute,
+    substitute_once,
+)
 from evalgate.gateway.keys.scrubbing import scrub_text
 
 PLACE = "evalgate.toml:5: cassettes.scrub.pattern"
@@ -120,3 +127,34 @@ def test_a_rule_that_changes_nothing_any_more_is_taken():
     """What it made, it leaves alone."""
     rule = Scrub(name="r", source=r"Build \d+", replace="Build 1", reason="r", place="t:3")
     assert substitute_once(rule, "Build 12, Build 1") == ("Build 1, Build 1", 2)
+
+
+def wire(pattern: str) -> Tripwire:
+    return Tripwire(name="own", pattern=pattern, reason="r", written=PLACE)
+
+
+@pytest.mark.parametrize("pattern", [r"wiki/\w+", r"(?i)LAST line", r"return (?=n)", r"^class"])
+def test_a_tripwire_finds_what_re_would(pattern: str):
+    """The same stretch of the same text, whoever wrote it."""
+    for text in TEXTS:
+        found = re.search(pattern, text)
+        assert search(wire(pattern), text) == (found.span() if found else None)
+
+
+def test_a_tripwire_that_comes_to_no_end_is_named_with_its_place():
+    """Agents write the texts that it is searched for in."""
+    with pytest.raises(UsageError) as caught:
+        search(wire(ENDLESS), "a" * 60 + "!")
+    said = "evalgate.toml:5: cassettes.scrub.pattern: tripwire 'own' took longer than 1 s"
+    assert caught.value.message == f"{said} on a text of 61 characters"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "said"),
+    [(r"\w+", "takes most"), (r"(?=e)", "nothing at all"), ("a{e}", "no count")],
+)
+def test_what_is_no_tripwire_is_told_before_a_run(pattern: str, said: str):
+    """One that is in any text says nothing; those of the table are as they should be."""
+    with pytest.raises(UsageError, match=said):
+        require_sound([*TRIPWIRES, wire(pattern)])
+    require_sound([*TRIPWIRES, wire("wiki/answers")])

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalgate.gateway.dialects.table import DIALECTS
-from evalgate.gateway.streams.moving import moved_body
+from evalgate.gateway.streams.moving import labelled_body, moved_body
 
 OLD, NEW = {"REPO": "/tmp/old/repo"}, {"REPO": "/home/new/place"}
 
@@ -51,3 +51,23 @@ def test_a_call_in_an_array_is_moved():
 def test_a_reply_that_comes_whole_is_moved_as_a_text(body):
     """An array of something else than objects is no stream."""
     assert moved_body(body.encode(), OLD, NEW).decode() == body.replace(OLD["REPO"], NEW["REPO"])
+
+
+@given(places=st.lists(st.integers(0, 40), max_size=3))
+def test_what_passes_becomes_its_label_wherever_it_is_cut(places):
+    """Also where a path would not be looked for: as a part of a longer word."""
+    labels = {"TOKEN-1f": "<TOKEN>"}
+    items = pieces("see xTOKEN-1fx, TOKEN-1f, TOKEN-1e", *places)
+    array = json.dumps(items).encode()
+    stream = "".join(f"data: {json.dumps(item)}\n\n" for item in items).encode()
+    for body in (array, stream):
+        reply = DIALECTS["gemini"].read_reply(labelled_body(body, labels))
+        assert reply.text == "see x<TOKEN>x, <TOKEN>, TOKEN-1e"
+        assert labelled_body(body, {"other": "<OTHER>"}) == body
+
+
+@pytest.mark.parametrize("body", [b"\xff TOKEN-1f", b'{"a": "TOKEN-1f"}', b""])
+def test_what_passes_becomes_its_label_in_any_body(body):
+    """Bytes that are no text stay as they are."""
+    labels = {"TOKEN-1f": "<TOKEN>"}
+    assert labelled_body(body, labels) == body.replace(b"TOKEN-1f", b"<TOKEN>")

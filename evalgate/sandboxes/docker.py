@@ -10,6 +10,7 @@ import hashlib
 import io
 import os
 import socket
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -50,6 +51,8 @@ class Engine:
     def __init__(self, address: str = "") -> None:
         """Name an engine by its address; empty is what DOCKER_HOST says, or the usual socket."""
         self.address = address or os.environ.get("DOCKER_HOST", "") or "unix:///var/run/docker.sock"
+        self._lock = threading.Lock()
+        self._client: APIClient | None = None
 
     def unavailable(self) -> str | None:
         """Say why it does not answer, or None."""
@@ -246,13 +249,23 @@ class Engine:
             found = self._api.containers(all=True, filters={"label": OWNER})
         return sorted(str(one["Names"][0]).lstrip("/") for one in found if one.get("Names"))
 
-    @cached_property
+    def close(self) -> None:
+        """Let go of the connections to it; the next question opens others."""
+        with self._lock:
+            if self._client is not None:
+                self._client.close()
+            self._client = None
+
+    @property
     def _api(self) -> APIClient:
         import docker  # noqa: PLC0415
 
-        return docker.APIClient(
-            base_url=self.address, version="auto", timeout=_PATIENCE, max_pool_size=_POOL
-        )
+        with self._lock:
+            if self._client is None:
+                self._client = docker.APIClient(
+                    base_url=self.address, version="auto", timeout=_PATIENCE, max_pool_size=_POOL
+                )
+            return self._client
 
 
 def _tags(image: Mapping[str, Any]) -> list[str]:

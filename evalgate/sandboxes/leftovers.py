@@ -9,9 +9,11 @@ from __future__ import annotations
 import logging
 import os
 import tempfile
+import threading
 import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -55,26 +57,30 @@ def find_leftovers(*, images: bool = False) -> Iterator[Leftover]:
             yield from _at_engine(engine, images=images)
         except EngineError as error:
             _log.warning("the engine at %s fails: %s", engine.address, error)
+    asked = _Asked()
     for path in _rooms():
-        yield Leftover(kind="room", name=str(path), remove=partial(_clear_room, path))
+        yield Leftover(kind="room", name=str(path), remove=partial(_clear_room, asked, path))
 
 
 def remove_leftovers(parent: Path | None = None) -> int:
     """End the processes and remove the rooms of owners that are dead; return how many rooms."""
     found = _rooms(parent)
-    if len(found) <= 1:
-        return sum(not _clear_room(path) for path in found)
-    # An engine takes its time for each container, and does several at once.
-    with ThreadPoolExecutor(_AT_ONCE) as pool:
-        return sum(not stays for stays in pool.map(_clear_room, found))
+    with closing(_Asked()) as asked:
+        clear = partial(_clear_room, asked)
+        if len(found) <= 1:
+            return sum(not clear(path) for path in found)
+        # An engine takes its time for each container, and does several at once.
+        with ThreadPoolExecutor(_AT_ONCE) as pool:
+            return sum(not stays for stays in pool.map(clear, found))
 
 
 def remove_own_rooms() -> None:
     """End the processes and remove the rooms of this very process, which is about to end."""
     where = Path(tempfile.gettempdir()).resolve()
     since = started_at(os.getpid()) or 0
+    asked = _Asked()
     for path in where.glob(f"{room_prefix()}*"):
-        _clear(path, since)
+        _clear(asked, path, since)
 
 
 def _at_engine(engine: Engine, *, images: bool) -> Iterator[Leftover]:
@@ -109,15 +115,33 @@ def _rooms(parent: Path | None = None) -> list[Path]:
     return sorted(path for path in where.glob(ROOMS) if left_since(path) is not None)
 
 
-def _clear_room(path: Path) -> str:
+class _Asked:
+    """The engines that are asked to remove containers: one an address, for all threads."""
+
+    def __init__(self) -> None:
+        self._engines: dict[str, Engine] = {}
+        self._lock = threading.Lock()
+
+    def at(self, address: str) -> Engine:
+        """Return the engine at an address."""
+        with self._lock:
+            return self._engines.setdefault(address, Engine(address))
+
+    def close(self) -> None:
+        """Let go of all of them."""
+        for engine in self._engines.values():
+            engine.close()
+
+
+def _clear_room(asked: _Asked, path: Path) -> str:
     """End what works in the room of a dead owner and remove it; return why it stays."""
     since = left_since(path)
     if since is None:
         return "somebody uses it" if path.exists() else ""
-    return _clear(path, since)
+    return _clear(asked, path, since)
 
 
-def _clear(path: Path, since: int) -> str:
+def _clear(asked: _Asked, path: Path, since: int) -> str:
     """End what works in a room whose owner began at ``since``; return why it stays."""
     try:
         address = _engine_of(path)
@@ -126,7 +150,7 @@ def _clear(path: Path, since: int) -> str:
             sought = Sought(token=path.name, leader=None, since=since, room=str(path))
             end_survivors(sought, patience=_PATIENCE)
         else:
-            Engine(address).remove(path.name)
+            asked.at(address).remove(path.name)
         remove_directory(path)
     except (OSError, EngineError) as error:
         _log.warning("what is left at %s can not be removed: %s", path, error)

@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from evalgate.sandboxes.leftovers import remove_leftovers
 from evalgate.sandboxes.room_name import room_prefix
 from tests.bare_engine import BareEngine, open_bare_engine
 
@@ -54,6 +55,19 @@ def dead_prefix() -> str:
     """Return how the rooms of a dead process begin."""
     done = subprocess.run([sys.executable, "-c", DEAD], capture_output=True, check=True, text=True)
     return done.stdout
+
+
+def test_one_client_asks_for_all_rooms_of_an_engine(bare: BareEngine, tmp_path: Path) -> None:
+    """Each client asks first which API is spoken, and keeps connections of its own."""
+    rooms = tmp_path / "rooms"
+    for number in range(5):
+        room = rooms / f"{dead_prefix()}{number}"
+        room.mkdir(parents=True)
+        (room / "engine").write_text(bare.address)
+    assert remove_leftovers(rooms) == 5
+    assert len([one for one in bare.asked if one.startswith("DELETE ")]) == 5
+    assert bare.asked.count("GET /version") == 1
+    assert list(rooms.iterdir()) == []
 
 
 def removed(bare: BareEngine) -> list[str]:

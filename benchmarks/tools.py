@@ -12,8 +12,9 @@ from evalgate.protocols import SandboxProvider
 from evalgate.sandboxes.client import Client
 from evalgate.sandboxes.hosted import tools_stage
 from evalgate.sandboxes.service import open_service
+from evalgate.sandboxes.toolrequest import Exec
 
-_TRUE = {"kind": "exec", "argv": ["true"]}
+_TRUE = Exec(argv=["true"])
 
 
 def tools(provider: SandboxProvider, calls: int) -> tuple[float, float]:

@@ -6,16 +6,17 @@ https://modelcontextprotocol.io/specification
 
 from __future__ import annotations
 
-import base64
 import json
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from typing import IO, Any, Final
 
 from evalgate import __version__
 from evalgate.errors import EvalgateError
 from evalgate.sandboxes.client import Cancellation, Client
+from evalgate.sandboxes.toolrequest import SECONDS, Exec, Read, Write
 
 #: The versions of the protocol that are spoken, the newest last.
 VERSIONS: Final = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
@@ -27,42 +28,101 @@ _AT_ONCE: Final = 32
 
 _METHOD_NOT_FOUND: Final = -32601
 _INVALID_PARAMS: Final = -32602
+_INTERNAL_ERROR: Final = -32603
 _PARSE_ERROR: Final = -32700
 _INVALID_REQUEST: Final = -32600
 
 
-def _tool(name: str, description: str, **properties: tuple[str, str]) -> dict[str, Any]:
-    """Return a tool: its parameters with their types; those beside ``timeout`` are required."""
-    return {
-        "name": name,
-        "description": description,
-        "inputSchema": {
-            "type": "object",
-            "properties": {
-                key: {"type": kind, "description": told} for key, (kind, told) in properties.items()
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tool:
+    """A tool: what a model is told of it, and what does it.
+
+    ``parameters`` are name -> (type, description); those beside ``timeout`` are required. ``run``
+    returns a text for the model, and whether it went well.
+    """
+
+    name: str
+    description: str
+    parameters: Mapping[str, tuple[str, str]]
+    run: Callable[[Client, Mapping[str, Any], Cancellation], tuple[str, bool]]
+
+    @property
+    def listed(self) -> dict[str, Any]:
+        """The tool as it is listed."""
+        return {
+            "name": self.name,
+            "description": self.description,
+            "inputSchema": {
+                "type": "object",
+                "properties": {
+                    name: {"type": kind, "description": told}
+                    for name, (kind, told) in self.parameters.items()
+                },
+                "required": [name for name in self.parameters if name != "timeout"],
             },
-            "required": [key for key in properties if key != "timeout"],
-        },
-    }
+        }
+
+
+def _bash(client: Client, given: Mapping[str, Any], cancellation: Cancellation) -> tuple[str, bool]:
+    timeout = given.get("timeout")
+    request = Exec(
+        command=given.get("command", ""),
+        timeout=SECONDS if timeout is None else timeout,
+        keep=_KEEP,
+    )
+    answer = client.ask(request, cancellation)
+    output = _text(answer.output)
+    if answer.late:
+        return f"{output}\n[ended: the time-out was reached]".lstrip(), False
+    code = answer.exit_code
+    return (output, True) if code == 0 else (f"{output}\n[exit code {code}]".lstrip(), False)
+
+
+def _read(client: Client, given: Mapping[str, Any], cancellation: Cancellation) -> tuple[str, bool]:
+    data = client.ask(Read(path=given.get("path", "")), cancellation).data
+    return _text(data), data is not None
+
+
+def _write(
+    client: Client, given: Mapping[str, Any], cancellation: Cancellation
+) -> tuple[str, bool]:
+    content = given.get("content")
+    if not isinstance(content, str):
+        return "content: a text", False
+    data = content.encode("utf-8", "surrogatepass")
+    client.ask(Write(path=given.get("path", ""), data=data), cancellation)
+    return "written", True
+
+
+def _text(data: bytes | None) -> str:
+    return (data or b"").decode("utf-8", "replace")
 
 
 TOOLS: Final = (
-    _tool(
-        "bash",
-        "Run a shell command in the repository; both outputs and the exit code come back.",
-        command=("string", "The command line."),
-        timeout=("number", "Seconds after which it is ended."),
+    Tool(
+        name="bash",
+        description="Run a shell command in the repository; both outputs and the exit code come"
+        " back.",
+        parameters={
+            "command": ("string", "The command line."),
+            "timeout": ("number", "Seconds after which it is ended."),
+        },
+        run=_bash,
     ),
-    _tool(
-        "read_file",
-        "Read a text file.",
-        path=("string", "Absolute, or relative to the repository."),
+    Tool(
+        name="read_file",
+        description="Read a text file.",
+        parameters={"path": ("string", "Absolute, or relative to the repository.")},
+        run=_read,
     ),
-    _tool(
-        "write_file",
-        "Write a text file, with the directories above it.",
-        path=("string", "Absolute, or relative to the repository."),
-        content=("string", "The whole content."),
+    Tool(
+        name="write_file",
+        description="Write a text file, with the directories above it.",
+        parameters={
+            "path": ("string", "Absolute, or relative to the repository."),
+            "content": ("string", "The whole content."),
+        },
+        run=_write,
     ),
 )
 
@@ -85,7 +145,7 @@ class Server:
         self._calls: dict[str | int, Cancellation] = {}
 
     def serve(self, messages: IO[bytes]) -> int:
-        """Answer until nobody asks any more.
+        """Answer until nobody asks any more; what is under way then is given up.
 
         What is given up is known here, in the order it is said in and however many calls are made.
         """
@@ -101,6 +161,9 @@ class Server:
                 batch = message if isinstance(message, list) else [message]
                 calls = [self._begin(one) for one in batch]
                 pool.submit(self._take, message, calls)
+            # Nobody hears what would be answered now.
+            for call in list(self._calls.values()):
+                call.cancel()
         return 0
 
     def _begin(self, message: Any) -> Cancellation:
@@ -144,6 +207,8 @@ class Server:
             )
         except _RefusedError as refusal:
             return _error(message["id"], refusal.code, str(refusal))
+        except Exception as error:  # noqa: BLE001 - whoever asked waits for an answer
+            return _error(message["id"], _INTERNAL_ERROR, f"{type(error).__name__}: {error}")
         finally:
             if isinstance(message["id"], (str, int)):
                 self._calls.pop(message["id"], None)
@@ -164,59 +229,28 @@ class Server:
         if method == "ping":
             return {}
         if method == "tools/list":
-            return {"tools": list(TOOLS)}
+            return {"tools": [tool.listed for tool in TOOLS]}
         if method == "tools/call":
             return self._call(params, cancellation)
         raise _RefusedError(_METHOD_NOT_FOUND, f"there is no method {method}")
 
     def _call(self, params: Mapping[str, Any], cancellation: Cancellation) -> dict[str, Any]:
         name, given = params.get("name"), params.get("arguments")
-        tools: dict[Any, Callable[[Mapping[str, Any], Cancellation], tuple[str, bool]]] = {
-            "bash": self._bash,
-            "read_file": self._read,
-            "write_file": self._write,
-        }
-        if name not in tools:
+        tool = next((one for one in TOOLS if one.name == name), None)
+        if tool is None:
             raise _RefusedError(_INVALID_PARAMS, f"there is no tool {name}")
         try:
-            text, well = tools[name](given if isinstance(given, dict) else {}, cancellation)
+            arguments = given if isinstance(given, dict) else {}
+            text, well = tool.run(self._client, arguments, cancellation)
         except EvalgateError as error:
             text, well = error.message, False
         return {"content": [{"type": "text", "text": text}], "isError": not well}
-
-    def _bash(self, given: Mapping[str, Any], cancellation: Cancellation) -> tuple[str, bool]:
-        request = {"kind": "exec", "command": given.get("command"), "keep": _KEEP}
-        if given.get("timeout") is not None:
-            request["timeout"] = given["timeout"]
-        answer = self._client.ask(request, cancellation)
-        output = _text(answer.get("output", ""))
-        if answer.get("timed_out"):
-            return f"{output}\n[ended: the time-out was reached]".lstrip(), False
-        code = answer.get("exit_code")
-        return (output, True) if code == 0 else (f"{output}\n[exit code {code}]".lstrip(), False)
-
-    def _read(self, given: Mapping[str, Any], cancellation: Cancellation) -> tuple[str, bool]:
-        request = {"kind": "read", "path": given.get("path")}
-        answer = self._client.ask(request, cancellation)
-        return _text(answer.get("data", "")), True
-
-    def _write(self, given: Mapping[str, Any], cancellation: Cancellation) -> tuple[str, bool]:
-        content = given.get("content")
-        if not isinstance(content, str):
-            return "content: a text", False
-        data = base64.b64encode(content.encode("utf-8", "surrogatepass")).decode()
-        self._client.ask({"kind": "write", "path": given.get("path"), "data": data}, cancellation)
-        return "written", True
 
     def _say(self, message: object) -> None:
         data = json.dumps(message).encode() + b"\n"
         with self._lock:
             self._out.write(data)
             self._out.flush()
-
-
-def _text(data: str) -> str:
-    return base64.b64decode(data).decode("utf-8", "replace")
 
 
 def _error(name: Any, code: int, message: str) -> dict[str, Any]:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import base64
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Final
 
+from evalgate.errors import NotAvailableError
 from evalgate.sandboxes.client import Client
+from evalgate.sandboxes.toolrequest import SECONDS, Exec, Read, Write
 
 #: What `timeout` ends with as well.
 LATE: Final = 124
@@ -24,42 +25,53 @@ class Execution:
     stdin: bytes = b""
 
     @property
-    def request(self) -> dict[str, Any]:
-        """The request of the service."""
-        request: dict[str, Any] = {"kind": "exec"}
-        if len(self.words) == 1:
-            request["command"] = self.words[0]
-        else:
-            request["argv"] = list(self.words)
-        if self.timeout is not None:
-            request["timeout"] = self.timeout
-        if self.cwd is not None:
-            request["cwd"] = self.cwd
-        if self.stdin:
-            request["stdin"] = base64.b64encode(self.stdin).decode()
-        return request
+    def request(self) -> Exec:
+        """The request of the service. UsageError for words that can not be run."""
+        one = len(self.words) == 1
+        return Exec(
+            command=self.words[0] if one else None,
+            argv=None if one else self.words,
+            timeout=SECONDS if self.timeout is None else self.timeout,
+            cwd=self.cwd,
+            stdin=self.stdin,
+        )
 
 
 def execute(execution: Execution, environ: Mapping[str, str]) -> int:
-    """Run something in the sandbox; its output is printed, its exit code returned."""
+    """Run something in the sandbox; its output is printed, its exit code returned.
+
+    Raises:
+        NotAvailableError: nobody knows how it ended.
+    """
     answer = Client.of(environ).ask(execution.request)
-    _print(base64.b64decode(answer.get("output", "")))
-    if answer.get("timed_out"):
+    _print(answer.output or b"")
+    if answer.late:
         sys.stderr.write("error: it reached its time-out, and was ended with all it started\n")
         return LATE
-    return int(answer.get("exit_code") or 0) & 0xFF
+    if answer.exit_code is None:
+        raise NotAvailableError(
+            "the sandbox did not say how the command ended",
+            hint="it was given up, or what answers in the sandbox was tampered with",
+        )
+    return answer.exit_code
 
 
 def read(path: str, environ: Mapping[str, str]) -> int:
-    """Print a file of the sandbox."""
-    _print(base64.b64decode(Client.of(environ).ask({"kind": "read", "path": path}).get("data", "")))
+    """Print a file of the sandbox.
+
+    Raises:
+        NotAvailableError: the sandbox did not send one.
+    """
+    data = Client.of(environ).ask(Read(path=path)).data
+    if data is None:
+        raise NotAvailableError("the sandbox sent no file", hint="what answers was tampered with")
+    _print(data)
     return 0
 
 
 def write(path: str, data: bytes, environ: Mapping[str, str]) -> int:
     """Write a file of the sandbox, with the directories above it."""
-    content = base64.b64encode(data).decode()
-    Client.of(environ).ask({"kind": "write", "path": path, "data": content})
+    Client.of(environ).ask(Write(path=path, data=data))
     return 0
 
 

@@ -12,8 +12,8 @@ from evalgate.core.redaction import Redactor
 class SandboxCall:
     """``kind`` is exec, read or write; ``command`` what was run, or the path of the file.
 
-    ``bytes`` counts the program's output or the file's content, ``error`` says why nothing was
-    done.
+    ``bytes`` counts the program's output or the file's content, ``timed_out`` and
+    ``cancelled`` why it was ended; ``error`` says why nothing was done.
     """
 
     kind: str
@@ -22,6 +22,7 @@ class SandboxCall:
     seconds: float = 0.0
     bytes: int = 0
     timed_out: bool = False
+    cancelled: bool = False
     error: str = ""
 
     def redacted(self, redactor: Redactor) -> SandboxCall:
@@ -47,5 +48,6 @@ class SandboxCall:
             "seconds": self.seconds,
             "bytes": self.bytes,
             "timed_out": self.timed_out,
+            **({"cancelled": True} if self.cancelled else {}),
             **({"error": self.error} if self.error else {}),
         }

@@ -9,9 +9,11 @@ import socket
 import threading
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from evalgate.errors import NotAvailableError, UsageError
+from evalgate.sandboxes.toolanswer import ToolAnswer
+from evalgate.sandboxes.toolrequest import ToolRequest
 
 #: The variable that tells an agent where its sandbox is reached.
 SANDBOX: Final = "EVALGATE_SANDBOX"
@@ -89,16 +91,14 @@ class Client:
             )
         return cls(path)
 
-    def ask(
-        self, request: Mapping[str, Any], cancellation: Cancellation | None = None
-    ) -> dict[str, Any]:
+    def ask(self, request: ToolRequest, cancellation: Cancellation | None = None) -> ToolAnswer:
         """Send a request and wait for its answer.
 
         Raises:
             NotAvailableError: the sandbox is gone, or the request was given up.
             UsageError: it could not do it, with its reason.
         """
-        line = json.dumps(request).encode() + b"\n"
+        line = json.dumps(request.dump()).encode() + b"\n"
         if len(line) > LONGEST:
             raise UsageError(
                 f"{len(line) >> 20} MiB are more than is sent at once",
@@ -120,9 +120,12 @@ class Client:
             raise _gone(str(error.strerror or error)) from error
         if not line:
             raise _gone("it hung up")
-        answer: dict[str, Any] = json.loads(line)
-        if "error" in answer:
-            raise UsageError(str(answer["error"]))
+        try:
+            answer = ToolAnswer.load(json.loads(line))
+        except (ValueError, AttributeError, RecursionError) as error:
+            raise _gone("it said no whole answer") from error
+        if answer.error:
+            raise UsageError(answer.error)
         return answer
 
 

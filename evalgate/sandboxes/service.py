@@ -23,10 +23,12 @@ from typing import Any, Final
 
 from evalgate.core.files import File
 from evalgate.core.sandboxcall import SandboxCall
+from evalgate.errors import UsageError
 from evalgate.sandboxes import inside
 from evalgate.sandboxes.asker import Asker, line_of
 from evalgate.sandboxes.client import LONGEST, addressed
-from evalgate.sandboxes.toolrequest import RequestError, ToolRequest, parse_request
+from evalgate.sandboxes.toolanswer import ToolAnswer
+from evalgate.sandboxes.toolrequest import ToolRequest, load_request
 
 PROGRAM: Final = "service.py"
 #: What the program inside reads its word from.
@@ -37,15 +39,7 @@ _GREETING: Final = 5.0
 PATIENCE: Final = 30.0
 #: ... and meanwhile it is tried again after so many.
 _PAUSE: Final = 0.05
-_GONE: Final = "the sandbox has ended"
-_KINDS: Final[Mapping[str, type | tuple[type, ...]]] = {
-    "exit_code": (int, type(None)),
-    "output": str,
-    "data": str,
-    "bytes": int,
-    "timed_out": bool,
-    "error": str,
-}
+_GONE: Final = ToolAnswer(error="the sandbox has ended")
 
 
 def service_program() -> dict[str, File]:
@@ -75,9 +69,10 @@ def open_service(path: Path, *, patience: float = PATIENCE) -> Iterator[ToolServ
 
 @dataclass(slots=True, kw_only=True)
 class _Pending:
-    """A request under way: who asked, and since when."""
+    """A request under way: who asked, by which name, and since when."""
 
     request: ToolRequest
+    name: Any
     agent: Asker
     began: float
 
@@ -193,11 +188,11 @@ class ToolService:
         agent = Asker(connection)
         for line in _lines(connection):
             try:
-                request = parse_request(line)
-            except RequestError as error:
-                agent.say({"error": str(error)})
+                request, name = load_request(line)
+            except UsageError as error:
+                agent.say({"error": error.message})
             else:
-                self._ask(request, agent)
+                self._ask(request, name, agent)
         if agent.hung_up():
             for number in list(agent.waiting):
                 self._tell({"kind": "cancel", "id": number})
@@ -205,14 +200,16 @@ class ToolService:
             self._agents.discard(connection)
         agent.close()
 
-    def _ask(self, request: ToolRequest, agent: Asker) -> None:
+    def _ask(self, request: ToolRequest, name: Any, agent: Asker) -> None:
         with self._lock:
             self._last += 1
             number = self._last
             agent.waiting.add(number)
-            self._pending[number] = _Pending(request=request, agent=agent, began=time.monotonic())
-        if not self._tell({"kind": request.kind, "id": number, **request.fields}):
-            self._answer(number, {"error": _GONE})
+            self._pending[number] = _Pending(
+                request=request, name=name, agent=agent, began=time.monotonic()
+            )
+        if not self._tell({**request.dump(), "id": number}):
+            self._answer(number, _GONE)
 
     def _tell(self, document: Mapping[str, Any]) -> bool:
         """Send a line in; tell whether there is anybody to hear it."""
@@ -230,15 +227,15 @@ class ToolService:
         for line in _lines(connection):
             try:
                 document = json.loads(line)
-                number = int(document["id"])
+                number, answer = int(document["id"]), ToolAnswer.load(document)
             except (ValueError, TypeError, KeyError, OverflowError, RecursionError):
                 break
-            self._answer(number, {n: v for n, v in document.items() if _is_sound(n, v)})
+            self._answer(number, answer)
         connection.close()
         for number in list(self._pending):
-            self._answer(number, {"error": _GONE})
+            self._answer(number, _GONE)
 
-    def _answer(self, number: int, answer: Mapping[str, Any]) -> None:
+    def _answer(self, number: int, answer: ToolAnswer) -> None:
         with self._lock:
             pending = self._pending.pop(number, None)
             if pending is None:
@@ -248,12 +245,14 @@ class ToolService:
                 kind=pending.request.kind,
                 command=pending.request.told,
                 seconds=seconds,
-                exit_code=answer.get("exit_code"),
-                bytes=answer.get("bytes", 0),
-                timed_out=answer.get("timed_out", False),
-                error=answer.get("error", ""),
+                exit_code=answer.exit_code,
+                bytes=answer.size or 0,
+                timed_out=answer.late,
+                cancelled=answer.cancelled,
+                error=answer.error,
             )
-        pending.agent.say({"id": pending.request.name, "seconds": seconds, **answer}, number)
+        document = {"id": pending.name, "seconds": seconds, **answer.dump()}
+        pending.agent.say(document, number)
 
 
 def _lines(connection: socket.socket) -> Iterator[bytes]:
@@ -261,8 +260,3 @@ def _lines(connection: socket.socket) -> Iterator[bytes]:
     with contextlib.suppress(OSError), connection.makefile("rb") as stream:
         while (line := stream.readline(LONGEST)).endswith(b"\n"):
             yield line
-
-
-def _is_sound(name: str, value: object) -> bool:
-    kind = _KINDS.get(name)
-    return kind is not None and isinstance(value, kind)

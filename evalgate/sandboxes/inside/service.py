@@ -32,6 +32,8 @@ LOOK = 0.02
 DRAIN = 0.2
 #: No file is read that is longer.
 LONGEST = 16 << 20
+#: How it came that a program runs no more.
+ENDED, LATE, CANCELLED = "ended", "late", "cancelled"
 SHELL = shutil.which("bash") or "/bin/sh"
 
 
@@ -139,26 +141,27 @@ def execute(request: dict[str, Any], cancelled: threading.Event) -> dict[str, An
         except OSError as error:
             output.add(f"{argv[0]}: {error.strerror}\n".encode("utf-8", "surrogateescape"))
             code = 127 if isinstance(error, FileNotFoundError) else 126
-            return said(output, code, timed_out=False)
+            return said(output, code)
     pipe = process.stdout
     if pipe is None:
         raise RuntimeError("a program without an output")
-    ended = follow(process, pipe.fileno(), output, deadline, cancelled)
-    if not ended:
+    why = follow(process, pipe.fileno(), output, deadline, cancelled)
+    if why != ENDED:
         end(process.pid)
         process.wait()
     take_rest(pipe, output)
     code = process.returncode if process.returncode >= 0 else 128 - process.returncode
-    return said(output, code if ended else None, timed_out=not ended)
+    return said(output, code if why == ENDED else None, why)
 
 
-def said(output: Output, code: int | None, *, timed_out: bool) -> dict[str, Any]:
+def said(output: Output, code: int | None, why: str = "") -> dict[str, Any]:
     """Put the answer for a program together."""
     return {
+        **({"cancelled": True} if why == CANCELLED else {}),
         "exit_code": code,
         "output": base64.b64encode(output.render()).decode(),
         "bytes": output.total,
-        "timed_out": timed_out,
+        "timed_out": why == LATE,
     }
 
 
@@ -168,26 +171,28 @@ def follow(
     output: Output,
     deadline: float,
     cancelled: threading.Event,
-) -> bool:
-    """Take output until the program ends; tell whether it did so by itself."""
+) -> str:
+    """Take output until the program ends; tell whether it did so by itself, or why not."""
     poll = select.poll()
     poll.register(pipe, select.POLLIN)
     is_open = True
     while True:
         left = deadline - time.monotonic()
-        if left <= 0 or cancelled.is_set():
-            return False
+        if cancelled.is_set():
+            return CANCELLED
+        if left <= 0:
+            return LATE
         if is_open and poll.poll(1000 * min(LOOK, left)):
             chunk = os.read(pipe, CHUNK)
             output.add(chunk)
             is_open = bool(chunk)
         if is_open:
             if process.poll() is not None:
-                return True
+                return ENDED
             continue
         with contextlib.suppress(subprocess.TimeoutExpired):
             process.wait(min(LOOK, left))
-            return True
+            return ENDED
 
 
 def take_rest(pipe: IO[bytes], output: Output) -> None:

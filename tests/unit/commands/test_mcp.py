@@ -10,6 +10,7 @@ import sys
 import threading
 import time
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,8 @@ import pytest
 
 from evalgate.commands.mcp import VERSIONS, Server
 from evalgate.sandboxes.client import Client
+from evalgate.sandboxes.toolanswer import ToolAnswer
+from tests.answering import answering
 from tests.pausing import pausing
 
 SCRIPT = Path(sys.executable).parent / "evalgate"
@@ -25,11 +28,22 @@ SCRIPT = Path(sys.executable).parent / "evalgate"
 STEPS = 100
 
 
-def answers(place: str, *messages: object) -> list[dict]:
-    """Return what the server says to messages, each a document or raw bytes."""
+def answers(place: str, *messages: object, wanted: int | None = None) -> list[dict]:
+    """Return what the server says to messages, each a document or raw bytes.
+
+    It is left once it has said so many things as are ``wanted``: one to each message.
+    """
     out = io.BytesIO()
-    lines = [m if isinstance(m, bytes) else json.dumps(m).encode() for m in messages]
-    assert Server(Client(place), out).serve(io.BytesIO(b"\n".join(lines) + b"\n")) == 0
+    reader, writer = os.pipe()
+    with os.fdopen(reader, "rb") as asked, ThreadPoolExecutor(1) as pool:
+        with os.fdopen(writer, "wb", buffering=0) as said:
+            serving = pool.submit(Server(Client(place), out).serve, asked)
+            for message in messages:
+                line = message if isinstance(message, bytes) else json.dumps(message).encode()
+                said.write(line + b"\n")
+            while out.getvalue().count(b"\n") < (len(messages) if wanted is None else wanted):
+                time.sleep(0.005)
+        assert serving.result() == 0
     return [json.loads(line) for line in out.getvalue().splitlines()]
 
 
@@ -71,7 +85,7 @@ def test_what_is_no_request_is_refused_as_json_rpc_has_it(message: object, code:
 def test_notifications_and_answers_are_not_answered() -> None:
     """A batch is, in one piece, as one version of the protocol has it."""
     silent = ({"jsonrpc": "2.0", "method": "notifications/initialized"}, {"id": 1, "result": {}})
-    assert answers("nowhere", *silent) == []
+    assert answers("nowhere", *silent, wanted=0) == []
     (batch,) = answers("nowhere", [*silent, {"jsonrpc": "2.0", "id": 5, "method": "ping"}])
     assert batch == [{"jsonrpc": "2.0", "id": 5, "result": {}}]
 
@@ -136,6 +150,15 @@ def cancelled(name: object) -> dict:
     return {"jsonrpc": "2.0", "method": "notifications/cancelled", "params": params}
 
 
+def written_pid(place: str) -> str:
+    """Return what a program of the sandbox wrote to the file pid."""
+    pid = ""
+    while not pid.endswith("\n"):
+        reply = answers(place, call("read_file", path="pid"))[0]["result"]
+        pid = "" if reply["isError"] else reply["content"][0]["text"]
+    return pid.strip()
+
+
 @pytest.mark.parametrize("name", [1, "one"])
 def test_a_call_that_is_given_up_is_ended_and_not_answered(place: str, name: object) -> None:
     """Its program is gone; it ran, or it waits behind as many others as run at once."""
@@ -146,16 +169,13 @@ def test_a_call_that_is_given_up_is_ended_and_not_answered(place: str, name: obj
         serving = threading.Thread(target=Server(Client(place), out).serve, args=(messages,))
         serving.start()
         said.write(json.dumps(long).encode() + b"\n")
-        pid = ""
-        while not pid.endswith("\n"):
-            reply = answers(place, call("read_file", path="pid"))[0]["result"]
-            pid = "" if reply["isError"] else reply["content"][0]["text"]
+        pid = written_pid(place)
         for message in (cancelled("other"), cancelled([1]), cancelled(name)):
             said.write(json.dumps(message).encode() + b"\n")
         said.close()
         serving.join()
     assert out.getvalue() == b""
-    while Path(f"/proc/{pid.strip()}").exists():
+    while Path(f"/proc/{pid}").exists():
         time.sleep(0.01)
 
 
@@ -163,7 +183,7 @@ def test_calls_that_wait_are_given_up_as_well(place: str) -> None:
     """All that may run at once are ended, and what waited behind them never begins."""
     many = [{**call("bash", command=f"sleep 600; touch {n}"), "id": n} for n in range(40)]
     ended = [cancelled(n) for n in range(40)]
-    assert answers(place, *many, *ended) == []
+    assert answers(place, *many, *ended, wanted=0) == []
     (answer,) = answers(place, call("bash", command="ls"))
     assert answer["result"]["content"][0]["text"] == "a.txt\n"
 
@@ -178,11 +198,51 @@ def test_what_is_given_up_as_it_is_answered_ends_nothing(tmp_path: Path) -> None
     messages: list[dict] = []
     for n in range(STEPS):
         messages += [{**call("bash", command="true"), "id": n}, cancelled(n)]
+    messages.append(call("dance"))
+    lines = b"".join(json.dumps(message).encode() + b"\n" for message in messages)
+    out = io.BytesIO()
     with pausing("_begin", given_up):
-        said = answers(str(tmp_path / "gone"), *messages, call("dance"))
-    assert [answer for answer in said if "error" in answer]
+        assert Server(Client(str(tmp_path / "gone")), out).serve(io.BytesIO(lines)) == 0
+    assert b"there is no tool dance" in out.getvalue()
 
 
-def test_it_ends_with_its_input() -> None:
-    """No client, no server."""
+def test_it_ends_with_its_input(place: str) -> None:
+    """No client, no server, and no program that nobody waits for."""
     assert answers("nowhere") == []
+    long = call("bash", command="echo $$ >pid; exec sleep 600")
+    reader, writer = os.pipe()
+    out = io.BytesIO()
+    with os.fdopen(reader, "rb") as messages, os.fdopen(writer, "wb", buffering=0) as said:
+        serving = threading.Thread(target=Server(Client(place), out).serve, args=(messages,))
+        serving.start()
+        said.write(json.dumps(long).encode() + b"\n")
+        pid = written_pid(place)
+        said.close()
+        serving.join()
+    assert out.getvalue() == b""
+    while Path(f"/proc/{pid}").exists():
+        time.sleep(0.01)
+
+
+@pytest.mark.parametrize("line", [b"{", b"[]\n", b'{"output": "?", "exit_code": 256}\n'])
+def test_an_answer_that_makes_no_sense_is_told_to_the_model(tmp_path: Path, line: bytes) -> None:
+    """Whoever asked is not left waiting, and is not told that it went well."""
+    place = tmp_path / "sandbox"
+    with answering(place, line):
+        (answer,) = answers(str(place), call("bash", command="true"))
+    assert answer["result"]["isError"]
+
+
+class Broken(Client):
+    """Fails in a way that nobody thought of."""
+
+    def ask(self, *_: object) -> ToolAnswer:
+        raise ValueError("unthought of")
+
+
+def test_whatever_goes_wrong_is_answered() -> None:
+    """As JSON-RPC has it: an internal error."""
+    out = io.BytesIO()
+    message = json.dumps(call("bash", command="true")).encode()
+    Server(Broken("nowhere"), out).serve(io.BytesIO(message))
+    assert json.loads(out.getvalue())["error"]["code"] == -32603

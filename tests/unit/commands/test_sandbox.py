@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from evalgate.sandboxes.client import SANDBOX
+from tests.answering import answering
 
 SCRIPT = Path(sys.executable).parent / "evalgate"
 
@@ -74,6 +76,37 @@ def test_what_can_not_be_done_is_an_error_in_words(place: str) -> None:
         assert done.returncode == 2
         assert done.stderr.startswith(b"error: ")
         assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        {"output": "aGk=", "exit_code": None, "timed_out": False, "cancelled": True},
+        {"output": "aGk=", "exit_code": 256},
+        {"output": "aGk=", "exit_code": True},
+        {"output": "aGk="},
+        {"output": "?", "exit_code": "0"},
+        {},
+    ],
+)
+def test_what_ended_nobody_knows_how_did_not_succeed(tmp_path: Path, answer: dict) -> None:
+    """An agent goes on only behind what went well; its output is printed all the same."""
+    place = tmp_path / "sandbox"
+    with answering(place, json.dumps(answer).encode() + b"\n"):
+        done = sandbox(str(place), "exec", "--", "true")
+    assert done.returncode == 9
+    assert done.stdout in {b"hi", b""}
+    assert b"did not say how the command ended" in done.stderr
+
+
+@pytest.mark.parametrize("line", [b'{"data": "?", "bytes": 7}\n', b'{"bytes": 7}\n', b"{", b"[]\n"])
+def test_a_file_that_did_not_come_is_no_empty_one(tmp_path: Path, line: bytes) -> None:
+    """What is no base64 is no internal error either."""
+    place = tmp_path / "sandbox"
+    with answering(place, line):
+        done = sandbox(str(place), "read", "a.txt")
+    assert (done.returncode, done.stdout) == (9, b"")
+    assert done.stderr.startswith(b"error: ")
 
 
 def test_it_loads_no_more_than_it_needs(place: str) -> None:

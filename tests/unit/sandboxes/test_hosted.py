@@ -24,6 +24,7 @@ from evalgate.sandboxes.hosted import open_hosted
 from evalgate.sandboxes.process import ProcessProvider
 from evalgate.sandboxes.service import WORD, open_service
 from evalgate.sandboxes.taking import MAX_FILES
+from evalgate.sandboxes.toolrequest import Read, Write
 
 PLACES = Places(**{place.name: f"/inside/{place.name}" for place in fields(Places)})
 
@@ -164,7 +165,7 @@ def test_nonsense_from_inside_ends_the_tools(said: bytes, tmp_path: Path) -> Non
     ):
         inside.sendall(service.word.encode() + b"\n")
         assert service.connected.wait(20)
-        asked = pool.submit(Client(str(place)).ask, {"kind": "read", "path": "a"})
+        asked = pool.submit(Client(str(place)).ask, Read(path="a"))
         assert json.loads(inside.makefile("rb").readline())["path"] == "a"
         inside.sendall(said)
         with pytest.raises(UsageError, match="the sandbox has ended"):
@@ -218,11 +219,11 @@ def test_a_socket_of_a_long_path_is_reached(tmp_path: Path) -> None:
     with open_service(folder / "sandbox") as service:
         assert len(os.fsencode(folder)) > 107
         with pytest.raises(UsageError, match="the sandbox has ended"):
-            Client(str(folder / "sandbox")).ask({"kind": "read", "path": "a"})
+            Client(str(folder / "sandbox")).ask(Read(path="a"))
         assert [call.error for call in service.calls] == ["the sandbox has ended"]
 
 
 def test_more_than_is_ever_sent_is_refused_before(tmp_path: Path) -> None:
     """With words, not by hanging up."""
     with pytest.raises(UsageError, match="24 MiB are more than"):
-        Client(str(tmp_path)).ask({"kind": "write", "path": "a", "data": "A" * (24 << 20)})
+        Client(str(tmp_path)).ask(Write(path="a", data=bytes(18 << 20)))

@@ -94,6 +94,20 @@ def test_a_line_of_commands_does_not_go_on_behind_the_one_that_was_ended(tmp_pat
     assert all(path.name.startswith("begun-") for path in tmp_path.iterdir())
 
 
+def test_what_was_given_up_did_not_run_out_of_time(tmp_path: Path) -> None:
+    """Both are ended; only one of them is told to have taken too long."""
+    with program(tmp_path) as (connection, answers):
+        say(connection, kind="exec", id=1, command="touch a; sleep 600", keep=9, timeout=600)
+        while not (tmp_path / "a").exists():
+            time.sleep(0.01)
+        say(connection, kind="cancel", id=1)
+        given_up = json.loads(answers.readline())
+        say(connection, kind="exec", id=2, command="sleep 600", keep=9, timeout=0.1)
+        late = json.loads(answers.readline())
+    assert (given_up["exit_code"], given_up["timed_out"], given_up["cancelled"]) == (None, 0, 1)
+    assert (late["exit_code"], late["timed_out"], "cancelled" in late) == (None, 1, 0)
+
+
 @contextmanager
 def tools(place: Path, *, patience: float = 30) -> Iterator[tuple[ToolService, socket.socket]]:
     """Open a service whose program inside is the test."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
-from pathlib import PurePosixPath
 from typing import Final
 
 from evalgate.core.task import SOLUTION_SCRIPT, Task
@@ -33,13 +32,16 @@ def wires_of(task: Task, wires: Iterable[Tripwire]) -> Iterator[Tripwire]:
 
 
 def _hidden_names(task: Task) -> list[str]:
-    told = {PurePosixPath(path).name for path in task.workspace}
-    hidden = {PurePosixPath(path).name for path in task.tests if _is_telling(path)}
+    told = set(map(_last, task.workspace))
+    hidden = {name for name in map(_last, task.tests) if _is_telling(name)}
     if SOLUTION_SCRIPT in task.solution:
         hidden.add(SOLUTION_SCRIPT)
     return sorted(name for name in hidden - told if name not in task.instruction)
 
 
-def _is_telling(path: str) -> bool:
-    name = PurePosixPath(path).name
+def _last(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _is_telling(name: str) -> bool:
     return bool(_SAYS_TEST.search(name)) and name.partition(".")[0].lower() not in _ORDINARY

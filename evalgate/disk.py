@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import tempfile
 import time
 from collections.abc import Iterator
@@ -10,7 +11,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from evalgate.owners import OWNER, is_dead, is_here, owner_name
+
 _PASSING: Final = "evalgate-passing-"
+_NAME: Final = re.compile(rf"{_PASSING}\w+-{OWNER}-\w+")
+#: A day later nobody is any more in a folder that was made for one command.
+_DAY: Final = 86_400
 
 
 def write_whole(path: Path, data: bytes) -> None:
@@ -31,18 +37,26 @@ def write_whole(path: Path, data: bytes) -> None:
 
 @contextmanager
 def open_passing_folder(kind: str) -> Iterator[Path]:
-    """Make a folder for one command and remove it at the end; ``kind`` is a word in its name."""
-    with tempfile.TemporaryDirectory(prefix=f"{_PASSING}{kind}-") as folder:
+    """Make a folder for one command and remove it at the end; ``kind`` is a word in its name.
+
+    Its name tells its owner as well.
+    """
+    with tempfile.TemporaryDirectory(prefix=f"{_PASSING}{kind}-{owner_name()}-") as folder:
         yield Path(folder)
 
 
-def passing_folders(*, age: float) -> Iterator[Path]:
-    """Find the folders of this user that killed commands left, untouched for ``age`` seconds."""
-    until = time.time() - age
-    for path in sorted(Path(tempfile.gettempdir()).glob(f"{_PASSING}*")):
+def passing_folders(parent: Path | None = None) -> Iterator[Path]:
+    """Find the folders of this user that killed commands left, below the temporary directory.
+
+    Of an owner that no process of this machine can be, one is left when it is a day old.
+    """
+    until = time.time() - _DAY
+    for path in sorted(Path(parent or tempfile.gettempdir()).glob(f"{_PASSING}*")):
         try:
             status = path.lstat()
         except FileNotFoundError:  # a command that lives has come to its end
             continue
-        if status.st_uid == os.geteuid() and status.st_mtime < until:
+        name = _NAME.fullmatch(path.name)
+        left = is_dead(name) if name and is_here(name) else status.st_mtime < until
+        if left and status.st_uid == os.geteuid():
             yield path

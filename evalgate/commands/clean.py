@@ -2,19 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
-from typing import Final
 
 from evalgate.core.json import Json
-from evalgate.disk import passing_folders
 from evalgate.sandboxes.leftovers import Leftover, find_leftovers
-from evalgate.sandboxes.removal import remove_directory
-
-#: A day later nobody is any more in a folder that was made for one command.
-_DAY: Final = 86_400
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,21 +44,7 @@ def clean(*, dry_run: bool, images: bool = False) -> Cleaned:
     With ``images`` young ones go as well. What a living evalgate uses, on this machine or on
     another that shares an engine, stays.
     """
-    found = (*find_leftovers(images=images), *_folders())
+    found = tuple(find_leftovers(images=images))
     ends = {} if dry_run else {one.name: one.remove() for one in found}
     stays = {name: reason for name, reason in ends.items() if reason}
     return Cleaned(found=found, stays=stays, dry_run=dry_run)
-
-
-def _folders() -> Iterator[Leftover]:
-    for path in passing_folders(age=_DAY):
-        yield Leftover(kind="folder", name=str(path), remove=partial(_remove, path))
-
-
-def _remove(path: Path) -> str:
-    """Remove a folder; return why it stays, nothing when it is gone."""
-    try:
-        remove_directory(path)
-    except OSError as error:
-        return str(error)
-    return ""

@@ -119,7 +119,7 @@ def _work(
         seconds=round(result.seconds, 3),
         claim=clean,
         witness=witness,
-        tripwires=tripped(bench, witness.trajectory, log=log, claim=clean, calls=calls),
+        tripwires=tripped(bench, task, witness.trajectory, log=log, claim=clean, calls=calls),
         calls=calls,
         log=log,
         log_bytes=result.log_bytes,

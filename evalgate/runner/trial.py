@@ -156,6 +156,7 @@ def regraded_trial(
         witness=witness,
         tripwires=tripped(
             bench,
+            task,
             witness.trajectory,
             log=log,
             claim=recorded.claim,

@@ -52,9 +52,14 @@ class Engine:
         self._lock = threading.Lock()
         self._client: APIClient | None = None
 
+    @property
+    def is_gone(self) -> bool:
+        """Whether nothing is left of it on this machine: its socket is not there."""
+        return self.address.startswith("unix://") and not Path(self.address[7:]).exists()
+
     def unavailable(self) -> str | None:
         """Say why it does not answer, or None."""
-        if self.address.startswith("unix://") and not Path(self.address[7:]).exists():
+        if self.is_gone:
             return f"no engine listens at {self.address}"
         try:
             self._look()

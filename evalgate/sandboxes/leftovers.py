@@ -1,6 +1,6 @@
-"""What a killed evalgate left behind: its rooms, its containers, and images nobody needs.
+"""What a killed evalgate left behind: its rooms, folders and containers, and images nobody needs.
 
-Rooms and containers go once their owner is dead. An image is made again when it is needed, and
+These go once their owner is dead. An image is made again when it is needed, and
 no engine tells when one was used last: one that is older than a week goes.
 """
 
@@ -19,11 +19,13 @@ from functools import partial
 from pathlib import Path
 from typing import Final
 
+from evalgate.disk import passing_folders
+from evalgate.owners import started_at
 from evalgate.sandboxes.docker import Engine, EngineError
 from evalgate.sandboxes.images import is_made_here
 from evalgate.sandboxes.removal import remove_directory
 from evalgate.sandboxes.room_name import ENGINE, ROOMS, left_since, owner_is_dead, room_prefix
-from evalgate.sandboxes.survivors import Sought, end_survivors, started_at
+from evalgate.sandboxes.survivors import Sought, end_survivors
 from evalgate.sandboxes.table import engines
 
 #: After so many days `find_leftovers` names an image.
@@ -60,10 +62,17 @@ def find_leftovers(*, images: bool = False) -> Iterator[Leftover]:
     asked = _Asked()
     for path in _rooms():
         yield Leftover(kind="room", name=str(path), remove=partial(_clear_room, asked, path))
+    for path in passing_folders():
+        yield Leftover(kind="folder", name=str(path), remove=partial(_clear_folder, path))
 
 
 def remove_leftovers(parent: Path | None = None) -> int:
-    """End the processes and remove the rooms of owners that are dead; return how many rooms."""
+    """End the processes, remove rooms and folders of owners that are dead; return how many rooms.
+
+    Raises nothing for what can not be removed: it is told, and looked at again the next time.
+    """
+    for folder in passing_folders(parent):
+        _clear_folder(folder)
     found = _rooms(parent)
     with closing(_Asked()) as asked:
         clear = partial(_clear_room, asked)
@@ -141,6 +150,16 @@ def _clear_room(asked: _Asked, path: Path) -> str:
     return _clear(asked, path, since)
 
 
+def _clear_folder(path: Path) -> str:
+    """Remove a folder that was made for one command; return why it stays."""
+    try:
+        remove_directory(path)
+    except OSError as error:
+        _log.warning("what is left at %s can not be removed: %s", path, error)
+        return str(error)
+    return ""
+
+
 def _clear(asked: _Asked, path: Path, since: int) -> str:
     """End what works in a room whose owner began at ``since``; return why it stays."""
     try:
@@ -149,13 +168,13 @@ def _clear(asked: _Asked, path: Path, since: int) -> str:
             # The token of a dead owner is not known any more, but HOME and others name the room.
             sought = Sought(token=path.name, leader=None, since=since, room=str(path))
             end_survivors(sought, patience=_PATIENCE)
-        else:
+        elif not asked.at(address).is_gone:
+            # An engine that comes back still has the container's label, which `clean` looks for.
             asked.at(address).remove(path.name)
-        remove_directory(path)
     except (OSError, EngineError) as error:
         _log.warning("what is left at %s can not be removed: %s", path, error)
         return str(error)
-    return ""
+    return _clear_folder(path)
 
 
 def _engine_of(path: Path) -> str | None:

@@ -15,9 +15,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from evalgate.owners import started_at
 from evalgate.protocols import StageStatus, Stop
 from evalgate.sandboxes.output import Output
-from evalgate.sandboxes.survivors import Sought, end_survivors, started_at
+from evalgate.sandboxes.survivors import Sought, end_survivors
 
 _CHUNK = 1 << 20
 #: An event can not be waited for together with a pipe, so it is looked at this often.

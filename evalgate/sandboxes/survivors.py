@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from evalgate.owners import stat_fields
+
 _PAUSE = 0.005
 
 
@@ -30,12 +32,6 @@ class Sought:
     leader: int | None
     since: int
     room: str
-
-
-def started_at(pid: int) -> int | None:
-    """Return the start time of a process in clock ticks since boot, None when it is gone."""
-    fields = _stat(pid)
-    return None if fields is None else int(fields[19])
 
 
 def end_survivors(sought: Sought, *, patience: float) -> int:
@@ -66,7 +62,7 @@ def _end(pid: int, sought: Sought) -> bool:
 
 
 def _belongs(pid: int, sought: Sought) -> bool:
-    fields = _stat(pid)
+    fields = stat_fields(pid)
     if fields is None or fields[0] in {b"Z", b"X"} or int(fields[19]) < sought.since:
         return False
     if int(fields[3]) == sought.leader:
@@ -86,13 +82,3 @@ def _running() -> Iterator[int]:
     for place in Path("/proc").iterdir():
         if place.name.isdigit() and int(place.name) != own:
             yield int(place.name)
-
-
-def _stat(pid: int) -> list[bytes] | None:
-    """Return /proc/PID/stat from its third field on (state, parent, group, session, ...)."""
-    try:
-        text = Path("/proc", str(pid), "stat").read_bytes()
-    except OSError:
-        return None
-    # The second field is the program's own name and may hold blanks and brackets.
-    return text[text.rindex(b")") + 2 :].split()

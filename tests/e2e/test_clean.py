@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -112,12 +113,14 @@ def test_images_stay_while_somebody_works_at_the_engine(evalgate, tmp_path, bare
 
 
 def test_what_can_not_be_removed_is_said_to_stay(evalgate, tmp_path, bare, env) -> None:
-    """An image in use, and a room whose engine does not answer any more."""
+    """An image in use, and a room whose engine does not answer."""
     bare.images = [image(["evalgate-task:bbbbbbbbbbbb"], "bbbbbbbbbbbb", 8)]
     bare.needed = {"evalgate-task:bbbbbbbbbbbb"}
     room = Path(env["TMPDIR"], f"{dead_prefix()}x")
     room.mkdir()
-    (room / "engine").write_text(f"unix://{tmp_path}/gone")
+    with socket.socket(socket.AF_UNIX) as closed:
+        closed.bind(f"{tmp_path}/deaf")
+    (room / "engine").write_text(f"unix://{tmp_path}/deaf")
     done = evalgate("--json", "clean", cwd=tmp_path, env=env)
     assert done.returncode == 0, done.stderr
     stays = json.loads(done.stdout)["stays"]
@@ -126,3 +129,41 @@ def test_what_can_not_be_removed_is_said_to_stay(evalgate, tmp_path, bare, env) 
     assert room.exists()
     told = evalgate("clean", cwd=tmp_path, env=env)
     assert f"room {room}: stays: " in told.stdout
+
+
+def test_a_room_whose_engine_is_gone_goes(evalgate, tmp_path, bare, env) -> None:
+    """Nobody answers at a socket that is not there; a warning of it would come for ever."""
+    room = Path(env["TMPDIR"], f"{dead_prefix()}x")
+    room.mkdir()
+    (room / "engine").write_text(f"unix://{tmp_path}/gone")
+    done = evalgate("clean", cwd=tmp_path, env=env)
+    assert done.returncode == 0, done.stderr
+    assert f"room {room}: removed" in done.stdout
+    assert done.stderr == ""
+    assert not room.exists()
+
+
+def test_folders_of_commands_that_were_killed_go_at_once(evalgate, tmp_path, bare, env) -> None:
+    """Those of a command that lives stay."""
+    dead = dead_prefix().replace("evalgate-room-", "evalgate-passing-tree-")
+    mine = room_prefix().replace("evalgate-room-", "evalgate-passing-tree-")
+    left, used = (Path(env["TMPDIR"], f"{prefix}x") for prefix in (dead, mine))
+    for folder in (left, used):
+        (folder / "objects").mkdir(parents=True)
+    done = evalgate("clean", cwd=tmp_path, env=env)
+    assert done.returncode == 0, done.stderr
+    assert f"folder {left}: removed" in done.stdout
+    assert (left.exists(), used.exists()) == (False, True)
+
+
+def test_the_next_run_removes_folders_of_commands_that_were_killed(
+    evalgate, repo, scripted, tmp_path
+) -> None:
+    """As it removes rooms: nobody has to say `clean`."""
+    dead = dead_prefix().replace("evalgate-room-", "evalgate-passing-tree-")
+    left = tmp_path / "rooms" / f"{dead}x"
+    left.mkdir(parents=True)
+    env = {"TMPDIR": str(left.parent), "SCRIPTED_URL": scripted.url}
+    done = evalgate("run", "double", cwd=repo.path, env=env)
+    assert done.returncode == 0, done.stderr
+    assert not left.exists()

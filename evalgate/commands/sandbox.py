@@ -70,8 +70,16 @@ def read(path: str, environ: Mapping[str, str]) -> int:
 
 
 def write(path: str, data: bytes, environ: Mapping[str, str]) -> int:
-    """Write a file of the sandbox, with the directories above it."""
-    Client.of(environ).ask(Write(path=path, data=data))
+    """Write a file of the sandbox, with the directories above it.
+
+    Raises:
+        NotAvailableError: the sandbox did not say that all of it is written.
+    """
+    if Client.of(environ).ask(Write(path=path, data=data)).size != len(data):
+        raise NotAvailableError(
+            "the sandbox did not say that the file is written",
+            hint="what answers was tampered with",
+        )
     return 0
 
 

@@ -35,6 +35,11 @@ class SandboxCall:
         return replace(self, command=command, error=error)
 
     @property
+    def sound(self) -> SandboxCall:
+        """The call as it can be kept: what is no UTF-8 in it is escaped."""
+        return replace(self, command=_escaped(self.command), error=_escaped(self.error))
+
+    @property
     def asked(self) -> dict[str, Json]:
         """What was asked, without what came of it."""
         return {"kind": self.kind, "command": self.command}
@@ -51,3 +56,7 @@ class SandboxCall:
             **({"cancelled": True} if self.cancelled else {}),
             **({"error": self.error} if self.error else {}),
         }
+
+
+def _escaped(text: str) -> str:
+    return text.encode("utf-8", "backslashreplace").decode()

@@ -78,8 +78,11 @@ HIDDEN_TESTS: Final = "hidden-tests"
 #: Between two words of a command, also where it is a list in JSON; then one such word.
 _GAP: Final = r"[\s\"',\\]+"
 _WORD: Final = r"[^\s\"',\\]+"
-#: git with the options that stand before its command; possessive, so that no text takes for ever.
-_GIT: Final = rf"\bgit(?:{_GAP}(?:(?:-[Cc]|--(?:git-dir|work-tree)){_GAP}{_WORD}|-{_WORD}))*+{_GAP}"
+#: git with the options that stand before its command: a few, so that no text takes for ever.
+_GIT: Final = (
+    rf"\bgit(?:{_GAP}(?:(?:-[Cc]|--(?:git-dir|work-tree)){_GAP}{_WORD}|-{_WORD}))"
+    rf"{{0,9}}+{_GAP}"
+)
 #: What is left of one command, as far as one is read: JSON writes the end of its line.
 _REST: Final = r"(?:(?!\\n)[^\n;&|]){0,200}?"
 #: Where a command begins: not in the midst of what somebody writes about it.

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final
 
-from evalgate.errors import NotAvailableError, UsageError
+from evalgate.errors import InterruptedRunError, NotAvailableError, UsageError
 from evalgate.sandboxes.toolanswer import ToolAnswer
 from evalgate.sandboxes.toolrequest import ToolRequest
 
@@ -97,6 +97,7 @@ class Client:
         Raises:
             NotAvailableError: the sandbox is gone, or the request was given up.
             UsageError: it could not do it, with its reason.
+            InterruptedRunError: the one who waits was interrupted.
         """
         line = json.dumps(request.dump()).encode() + b"\n"
         if len(line) > LONGEST:
@@ -116,6 +117,10 @@ class Client:
                         line = stream.readline()
                 finally:
                     watching.watch(None)
+        except KeyboardInterrupt as error:
+            raise InterruptedRunError(
+                "interrupted", hint="what was asked is ended in the sandbox too"
+            ) from error
         except OSError as error:
             raise _gone(str(error.strerror or error)) from error
         if not line:

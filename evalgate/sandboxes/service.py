@@ -250,7 +250,7 @@ class ToolService:
                 timed_out=answer.late,
                 cancelled=answer.cancelled,
                 error=answer.error,
-            )
+            ).sound
         document = {"id": pending.name, "seconds": seconds, **answer.dump()}
         pending.agent.say(document, number)
 

@@ -144,6 +144,8 @@ def load_request(line: bytes) -> tuple[ToolRequest, Any]:
     make, known = _KINDS[kind]
     if unknown := sorted(fields.keys() - known):
         raise UsageError(f"{kind}: unknown field {unknown[0]!r}")
+    if kind == "write":
+        fields.setdefault("data", None)
     for field in fields.keys() & {"stdin", "data"}:
         content = from_base64(fields[field])
         if content is None:

@@ -117,6 +117,33 @@ def test_a_regrade_sees_what_was_asked_of_the_sandbox(repo, scripted, evalgate) 
     assert hits(newest(repo)) == then
 
 
+def test_names_that_are_no_text_end_no_run(repo, scripted, evalgate) -> None:
+    """What is kept of such a call is escaped; the run goes on, and its recording is graded."""
+    odd = AGENT.replace(
+        "instruction = ",
+        'tool("write", os.fsdecode(b"caf\\xe9.txt"), stdin=b"x")\n'
+        'assert tool("read", os.fsdecode(b"caf\\xe9.txt")) == "x"\n'
+        'tool("exec", "--", "true", os.fsdecode(b"a\\xffb"))\n'
+        "import socket\n"
+        "with socket.socket(socket.AF_UNIX) as line:\n"
+        '    line.connect(os.environ["EVALGATE_SANDBOX"])\n'
+        '    line.sendall(b\'{"kind": "exec", "command": "echo \\\\ud800"}\\n\')\n'
+        "    assert line.recv(9999)\n"
+        "instruction = ",
+        1,
+    )
+    use(repo, "process", odd)
+    done = evalgate("run", "--record", cwd=repo.path, env={"SCRIPTED_URL": scripted.url})
+    assert done.returncode == 0, done.stderr
+    called = [path.read_text() for path in newest(repo).glob("artifacts/*/*/tools.jsonl")]
+    assert called
+    for text in called:
+        for words in ("caf\\\\udce9.txt", "echo \\\\ud800"):
+            assert words in text
+    done = evalgate("regrade", cwd=repo.path)
+    assert done.returncode == 0, done.stderr
+
+
 def test_the_overlay_lies_in_its_folder_and_among_its_tools(repo, scripted, evalgate) -> None:
     """An agent that reads its own settings where it begins finds them, and no claim holds them."""
     looking = AGENT.replace(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -107,6 +109,30 @@ def test_a_file_that_did_not_come_is_no_empty_one(tmp_path: Path, line: bytes) -
         done = sandbox(str(place), "read", "a.txt")
     assert (done.returncode, done.stdout) == (9, b"")
     assert done.stderr.startswith(b"error: ")
+
+
+@pytest.mark.parametrize("line", [b"{}\n", b'{"bytes": 1}\n', b'{"bytes": true}\n'])
+def test_a_file_that_nobody_wrote_is_not_written(tmp_path: Path, line: bytes) -> None:
+    """Only who says how many bytes were written has written them."""
+    place = tmp_path / "sandbox"
+    with answering(place, line):
+        done = sandbox(str(place), "write", "a.txt", stdin=b"new")
+    assert done.returncode == 9
+    assert b"did not say that the file is written" in done.stderr
+
+
+def test_an_interrupted_call_promises_no_going_on(place: str, tmp_path: Path) -> None:
+    """It is no run that the same command would take up."""
+    words = [SCRIPT, "sandbox", "exec", "--", "touch begun; sleep 600"]
+    env = {"PATH": "/usr/bin:/bin", SANDBOX: place}
+    with subprocess.Popen(words, env=env, stderr=subprocess.PIPE) as process:
+        while not list(tmp_path.glob("*/repo/begun")):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        said = process.communicate()[1]
+    assert process.returncode == 130
+    assert b"is ended in the sandbox too" in said
+    assert b"goes on" not in said
 
 
 def test_it_loads_no_more_than_it_needs(place: str) -> None:

@@ -196,3 +196,19 @@ def test_tools_that_nobody_can_reach_any_more_are_ended(tmp_path: Path) -> None:
         with no_more_files():
             agent.connect(str(place))
             assert within.recv(1) == b""
+
+
+def test_only_files_are_read_and_written(tmp_path: Path) -> None:
+    """A pipe that nobody reads is not waited for; what is no file is told by its name."""
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "folder").mkdir()
+    with program(tmp_path) as (connection, answers):
+        for path in ("pipe", "folder", "."):
+            say(connection, kind="read", path=path, id=1)
+            assert json.loads(answers.readline())["error"] == f"{path}: not a file"
+            say(connection, kind="write", path=path, data="", id=1)
+            assert json.loads(answers.readline())["error"].startswith(f"{path}: ")
+        for data, said in (("bG9uZw==", b"long"), ("YQ==", b"a")):
+            say(connection, kind="write", path="new/file", data=data, id=1)
+            assert json.loads(answers.readline())["bytes"] == len(said)
+            assert (tmp_path / "new/file").read_bytes() == said

@@ -74,3 +74,10 @@ def test_what_is_no_path_is_no_request(kind: type, path: object) -> None:
     """Before it is sent, as when it is read."""
     with pytest.raises(UsageError, match="path: a text that is not empty"):
         kind(path=path)
+
+
+def test_a_file_without_content_is_not_written() -> None:
+    """An empty one is asked for as such."""
+    with pytest.raises(UsageError, match="data: bytes in base64"):
+        load_request(b'{"kind": "write", "path": "a"}')
+    assert load_request(b'{"kind": "write", "path": "a", "data": ""}')[0] == Write(path="a")

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from evalgate.gateway.upstream import Upstream
+from tests.clients.conftest import installed
 
 PROGRAM = Path(__file__).with_name("sdk_question.py")
 SERVER = Path(__file__).with_name("model_server.py")
@@ -76,3 +82,36 @@ def test_a_model_that_samples_says_the_same_from_a_recording(
     again = rig.replay(question, first.tape)
     rig.check_replayed(again, first)
     assert again.stdout == first.stdout
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_command_of_a_local_model_decides_how_it_ends(tmp_path, number):
+    """A signal ends command and server, and the command's own code is told."""
+    python = Path(installed("venv/bin/python"))
+    (packages,) = python.parents[1].glob("lib/python3*/site-packages")
+    process = subprocess.Popen(
+        [Path(sys.executable).parent / "evalgate", "local-model", "--", "sleep", "60"],
+        cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(packages)},
+        stdin=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    )
+    while not _child_of(process.pid, "sleep"):
+        assert process.poll() is None, process.communicate()
+        time.sleep(0.05)
+    process.send_signal(number)
+    if number == signal.SIGINT:  # a terminal sends it to the command as well
+        os.kill(_child_of(process.pid, "sleep"), number)
+    process.communicate(timeout=20)
+    assert process.returncode == 128 + number
+
+
+def _child_of(pid: int, name: str) -> int:
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = path.read_text().rsplit(") ", 1)
+        except OSError:
+            continue
+        if int(fields[1].split()[1]) == pid and fields[0].endswith(f"({name}"):
+            return int(path.parent.name)
+    return 0

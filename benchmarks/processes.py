@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final, NamedTuple
 
-_TICKS: Final = os.sysconf("SC_CLK_TCK")
+#: With the process's number inverted above it, the clock of its CPU time: clock_getcpuclockid(3).
+_CPU_CLOCK: Final = 2
 _SIZE: Final = re.compile(r"(VmRSS|VmHWM):\s+(\d+) kB")
 _READY_SECONDS: Final = 120.0
 _END_SECONDS: Final = 20.0
@@ -36,10 +37,9 @@ class Server:
 
     def cost(self) -> Cost:
         """Read what the kernel says of the process: all its threads, no children."""
-        folder = Path("/proc") / str(self.process.pid)
-        fields = (folder / "stat").read_text().rpartition(")")[2].split()
-        sizes = dict(_SIZE.findall((folder / "status").read_text()))
-        cpu = (int(fields[11]) + int(fields[12])) / _TICKS
+        pid = self.process.pid
+        sizes = dict(_SIZE.findall(Path("/proc", str(pid), "status").read_text()))
+        cpu = time.clock_gettime(~pid << 3 | _CPU_CLOCK)
         return Cost(cpu=cpu, memory=int(sizes["VmRSS"]) / 1000, peak=int(sizes["VmHWM"]) / 1000)
 
     def tell(self, line: str) -> str:

@@ -4,10 +4,10 @@
 
 60 trials of 30 turns, 150 KB a request on average, are recorded through the gateway from a
 provider that streams. Then each engine, in a process of its own, answers the same 1,800 requests
-of four agents at a time. CPU time is what the kernel counts for the engine's process while it
-serves; loading is told apart. "floor" reads, parses, writes canonically and hashes each request
-and does nothing else. The second row of the gateway's has a mark of what to cache that moves
-from turn to turn, as Claude Code sends it.
+of four agents at a time, part by part in turn with the others. CPU time is what the kernel counts
+for the engine's process while it serves; loading is told apart. "floor" reads, parses, writes
+canonically and hashes each request and does nothing else. The second row of the gateway's has a
+mark of what to cache that moves from turn to turn, as Claude Code sends it.
 
 aimock matches by words and turn and makes streams of its own, so its answers are counted and not
 compared; mitmdump replays a flow file that it recorded from the same provider. Both are installed
@@ -18,8 +18,9 @@ holds, 1 when one does not, 2 when a peer is missing.
 import argparse
 import sys
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from benchmarks.asking import Heard, ask_all, percentile
@@ -27,11 +28,13 @@ from benchmarks.conversations import Conversation, Suite
 from benchmarks.goals import Goal, MissingError, finish, refuse
 from benchmarks.peers import find_aimock, find_mitmdump, open_aimock, open_mitmdump
 from benchmarks.processes import Cost, Server, open_module
-from benchmarks.recordings import Recorded, open_gateway_process, open_provider, order, record
+from benchmarks.recordings import open_gateway_process, open_provider, order, record
 
 CPU_GOAL, CPU_AIM, MEMORY_GOAL = 2.0, 1.2, 250.0
 AIMOCK_GOAL, MITMDUMP_GOAL = 3.0, 5.0
 REPLY_BYTES = 5000
+#: The engines are asked in so many turns.
+_TURNS = 6
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,93 +58,65 @@ class Row:
     above_idle: float
 
 
-def row(
-    engine: str,
-    server: Server,
-    ask: Callable[[], Heard],
-    *,
-    load: float = 0.0,
-    idle: Cost | None = None,
-) -> Row:
-    """Measure an engine while it is asked; ``load`` is seconds of CPU before that."""
-    before = server.cost()
-    heard = ask()
-    after = server.cost()
-    return Row(
-        engine=engine,
-        requests=heard.answers,
-        good=heard.good,
-        exact=heard.exact,
-        cpu=1000 * (after.cpu - before.cpu) / heard.answers,
-        per_second=heard.answers / heard.wall,
-        median=heard.median,
-        p95=percentile(heard.first_byte, 0.95),
-        load=load or before.cpu,
-        memory=after.memory,
-        above_idle=after.peak - idle.memory if idle else 0.0,
-    )
+@dataclass(slots=True, kw_only=True)
+class Contestant:
+    """An engine that runs, what it is asked, and what it took so far.
 
+    ``load`` is the CPU it took before it was asked anything, in seconds; ``idle`` what it cost
+    before it had loaded anything, where that is known.
+    """
 
-def floor(conversations: Sequence[Conversation]) -> Row:
-    """Measure the least possible."""
-    with open_module("floor_process", str(REPLY_BYTES)) as server:
-        url = f"http://127.0.0.1:{server.hear()}"
-        return row("floor", server, lambda: ask_all(conversations, lambda _: url))
+    engine: str
+    server: Server
+    conversations: Sequence[Conversation]
+    url: Callable[[Conversation], str]
+    load: float = 0.0
+    idle: Cost | None = None
+    heard: Heard = field(default_factory=Heard)
+    cpu: float = 0.0
 
+    def answer(self, turn: int) -> None:
+        """Be asked a part of the conversations; parts of all contestants take turns."""
+        before = self.server.cost()
+        heard = ask_all(self.conversations[turn::_TURNS], self.url)
+        self.cpu += self.server.cost().cpu - before.cpu
+        self.heard.add(heard)
+        self.heard.wall += heard.wall
 
-def gateway(engine: str, conversations: Sequence[Conversation], recorded: Recorded) -> Row:
-    """Measure a replay of our own."""
-    with open_gateway_process() as (server, idle):
-        files = {name: str(path) for name, path in recorded.files.items()}
-        opened = order(server, "replay", files=files)
-        urls: dict[str, str] = opened["urls"]
-        return row(
-            engine,
-            server,
-            lambda: ask_all(conversations, lambda one: urls[one.name]),
-            load=opened["cpu"],
-            idle=idle,
+    def row(self) -> Row:
+        """Return what it did in all."""
+        heard, cost = self.heard, self.server.cost()
+        return Row(
+            engine=self.engine,
+            requests=heard.answers,
+            good=heard.good,
+            exact=heard.exact,
+            cpu=1000 * self.cpu / heard.answers,
+            per_second=heard.answers / heard.wall,
+            median=heard.median,
+            p95=percentile(heard.first_byte, 0.95),
+            load=self.load,
+            memory=cost.memory,
+            above_idle=cost.peak - self.idle.memory if self.idle else 0.0,
         )
 
 
-def aimock(command: Sequence[str], conversations: Sequence[Conversation], folder: Path) -> Row:
-    """Measure aimock."""
-    with open_aimock(command, conversations, folder) as (server, url):
-        return row("aimock", server, lambda: ask_all(conversations, lambda _: url))
+def floor(conversations: Sequence[Conversation], stack: ExitStack) -> Contestant:
+    """Open the least possible."""
+    server = stack.enter_context(open_module("floor_process", str(REPLY_BYTES)))
+    url = f"http://127.0.0.1:{server.hear()}"
+    return Contestant(
+        engine="floor",
+        server=server,
+        conversations=conversations,
+        url=lambda _: url,
+        load=server.cost().cpu,
+    )
 
 
-def mitmdump(
-    command: Sequence[str], suite: Suite, conversations: Sequence[Conversation], folder: Path
-) -> Row:
-    """Measure mitmdump, on flows that it records first."""
-    flows = folder / "flows"
-
-    def ask(url: str) -> Heard:
-        return ask_all(conversations, lambda one: f"{url}/mitmdump/{one.name}")
-
-    with (
-        open_provider(suite) as provider,
-        open_mitmdump(command, provider, flows, replay=False) as (_, url),
-    ):
-        ask(url)
-    with open_mitmdump(command, provider, flows, replay=True) as (server, url):
-        return row("mitmdump server-replay", server, lambda: ask(url))
-
-
-def measure(suite: Suite, folder: Path, commands: Sequence[Sequence[str]]) -> Iterator[Row]:
-    """Measure all engines one after the other."""
-    plain = list(suite.conversations())
-    yield floor(plain)
-    yield from _ours("evalgate", suite, plain, folder / "plain")
-    moving = Suite(tasks=suite.tasks, moving=True)
-    yield from _ours("evalgate, moving mark", moving, list(moving.conversations()), folder / "m")
-    yield aimock(commands[0], plain, folder)
-    yield mitmdump(commands[1], suite, plain, folder)
-
-
-def _ours(
-    engine: str, suite: Suite, conversations: Sequence[Conversation], folder: Path
-) -> Iterator[Row]:
+def gateway(engine: str, suite: Suite, folder: Path, stack: ExitStack) -> Contestant:
+    """Record a suite through the gateway, and open a replay of it."""
+    conversations = list(suite.conversations())
     recorded = record(suite, conversations, folder)
     heard = recorded.heard
     print(
@@ -149,7 +124,78 @@ def _ours(
         f"{1000 * recorded.cpu / heard.answers:.2f} ms a request, writing "
         f"{1000 * recorded.sealing / len(conversations):.0f} ms a cassette"
     )
-    yield gateway(engine, conversations, recorded)
+    server, idle = stack.enter_context(open_gateway_process())
+    files = {name: str(path) for name, path in recorded.files.items()}
+    opened = order(server, "replay", files=files)
+    urls: dict[str, str] = opened["urls"]
+    return Contestant(
+        engine=engine,
+        server=server,
+        conversations=conversations,
+        url=lambda one: urls[one.name],
+        load=opened["cpu"],
+        idle=idle,
+    )
+
+
+def aimock(
+    command: Sequence[str], conversations: Sequence[Conversation], folder: Path, stack: ExitStack
+) -> Contestant:
+    """Open aimock."""
+    server, url = stack.enter_context(open_aimock(command, conversations, folder))
+    return Contestant(
+        engine="aimock",
+        server=server,
+        conversations=conversations,
+        url=lambda _: url,
+        load=server.cost().cpu,
+    )
+
+
+def mitmdump(
+    command: Sequence[str],
+    suite: Suite,
+    conversations: Sequence[Conversation],
+    folder: Path,
+    stack: ExitStack,
+) -> Contestant:
+    """Open mitmdump, on flows that it records first."""
+    flows = folder / "flows"
+
+    def path(one: Conversation) -> str:
+        return f"mitmdump/{one.name}"
+
+    with (
+        open_provider(suite) as provider,
+        open_mitmdump(command, provider, flows, replay=False) as (_, recording),
+    ):
+        ask_all(conversations, lambda one: f"{recording}/{path(one)}")
+    server, url = stack.enter_context(open_mitmdump(command, provider, flows, replay=True))
+    return Contestant(
+        engine="mitmdump server-replay",
+        server=server,
+        conversations=conversations,
+        url=lambda one: f"{url}/{path(one)}",
+        load=server.cost().cpu,
+    )
+
+
+def measure(suite: Suite, folder: Path, commands: Sequence[Sequence[str]]) -> list[Row]:
+    """Measure all engines in turns: a machine that slows down slows all of them."""
+    plain = list(suite.conversations())
+    moving = Suite(tasks=suite.tasks, moving=True)
+    with ExitStack() as stack:
+        contestants = [
+            floor(plain, stack),
+            gateway("evalgate", suite, folder / "plain", stack),
+            gateway("evalgate, moving mark", moving, folder / "m", stack),
+            aimock(commands[0], plain, folder, stack),
+            mitmdump(commands[1], suite, plain, folder, stack),
+        ]
+        for turn in range(_TURNS):
+            for one in contestants:
+                one.answer(turn)
+        return [one.row() for one in contestants]
 
 
 def goals(rows: Sequence[Row], cassettes: int) -> list[Goal]:
@@ -197,9 +243,8 @@ def main() -> int:
     except MissingError as missing:
         return refuse("replay", missing, quick=quick)
     cassettes = suite.tasks * suite.trials
-    rows: list[Row] = []
     with tempfile.TemporaryDirectory(prefix="evalgate-replay-") as name:
-        rows.extend(measure(suite, Path(name), commands))
+        rows = measure(suite, Path(name), commands)
     print(f"\n{cassettes} trials of {suite.turns} turns, {suite.requests} requests of 150 KB")
     print(
         f"{'engine':<24}{'exact':>7}{'CPU ms':>8}{'req/s':>7}{'median':>8}{'p95 ms':>8}"

@@ -53,8 +53,9 @@ class Shares:
     """What became of the experiments with one edit, as shares in [0, 1].
 
     ``spent`` is runs made, confirming ones of both arms included, by all the planned ones, and
-    ``spent_error`` the standard error of that mean; ``one_stage`` the share the one-stage rule blocked on all planned runs;
-    ``covered`` how often the 90 % interval of those held the true difference.
+    ``spent_error`` the standard error of that mean; ``one_stage`` the share the one-stage rule
+    blocked on all planned runs; ``covered`` how often the 90 % interval of those held the true
+    difference.
     """
 
     blocked: float

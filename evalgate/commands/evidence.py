@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalgate.commands.cassettes.retention import recordings_aside
 from evalgate.commands.console import Console
@@ -63,17 +63,15 @@ def gather(it: Gathering) -> HeadTrials:
     recordings = find_recordings(it.state, it.harness.fingerprint)
     if recordings.trials:
         return _regraded(it, recordings)
-    made_here = _made_here(it)
-    if made_here is not None:
-        return made_here
+    made = trials_here(it)
+    if all(len(made.of(task)) >= it.base.config.trials for task in it.base.tasks) and made.trials:
+        return head_trials(it, made)
     reasons = ["This edit is not measured: there is no recording of the new harness."]
     if recordings.others:
         reasons.append(f"stale recordings: {', '.join(recordings.others)}")
-    begun = len(trials_here(it).trials)
-    if begun:
-        reasons.append(
-            f"{begun} live trials were made here: evalgate gate --live goes on with them"
-        )
+    if made.trials:
+        begun = f"{len(made.trials)} live trials were made here"
+        reasons.append(f"{begun}: evalgate gate --live goes on with them")
     return HeadTrials(sample=_empty(it.harness), stale=tuple(reasons))
 
 
@@ -114,7 +112,8 @@ def _regraded(it: Gathering, recordings: Recordings) -> HeadTrials:
         back = [f"others are kept in {ref}: evalgate cassette export --from-ref" for ref in aside]
         return HeadTrials(sample=_empty(it.harness), stale=(sentence, *incomplete, *back))
     jobs = recordings.jobs(it.tasks)
-    finished = make_trials(it.state, _regrading(it, jobs), it.console)
+    request = replace(request_of(it, Kind.REGRADE, jobs), fresh=True)
+    finished = make_trials(it.state, request, it.console)
     wrong = [f"not reproduced: {text}" for text in not_reproduced(jobs, finished.trials)]
     sample = sample_of(
         finished.trials,
@@ -157,17 +156,6 @@ def hits_of(trials: Iterable[Trial]) -> tuple[str, ...]:
         for trial in trials
         for hit in trial.tripwires
     )
-
-
-def _made_here(it: Gathering) -> HeadTrials | None:
-    """Return the trials of this harness that were made here, when they are enough of each task."""
-    made = trials_here(it)
-    rows: dict[str, int] = {}
-    for trial in made.trials:
-        rows[trial.task] = rows.get(trial.task, 0) + 1
-    if not made.trials or any(rows.get(t.id, 0) < it.base.config.trials for t in it.base.tasks):
-        return None
-    return head_trials(it, made)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -222,15 +210,15 @@ def head_trials(it: Gathering, made: MadeHere) -> HeadTrials:
     )
 
 
-def _regrading(it: Gathering, jobs: Sequence[Job]) -> Request:
+def request_of(it: Gathering, kind: Kind, jobs: Sequence[Job]) -> Request:
+    """Return a request for trials of the head, looked at for what the base's tripwires name."""
     return Request(
-        kind=Kind.REGRADE,
+        kind=kind,
         harness=it.harness,
         tasks=it.tasks,
         jobs=jobs,
         workers=it.workers or default_workers(),
         sandbox=it.state.config.sandbox.use,
-        fresh=True,
         tripwires=it.base.config.tripwires.wires,
     )
 

@@ -7,11 +7,17 @@ from dataclasses import dataclass, replace
 
 from evalgate.commands.budget import budget_of, require_prices
 from evalgate.commands.estimate import estimate
-from evalgate.commands.evidence import Gathering, HeadTrials, head_trials, hits_of, trials_here
-from evalgate.commands.trials import Request, default_workers, make_trials
-from evalgate.core.change import Change, change_of
+from evalgate.commands.evidence import (
+    Gathering,
+    HeadTrials,
+    head_trials,
+    hits_of,
+    request_of,
+    trials_here,
+)
+from evalgate.commands.trials import Request, make_trials
+from evalgate.core.change import change_of
 from evalgate.core.confirmation import Plan
-from evalgate.core.counts import TaskCounts
 from evalgate.core.course import Course, Round, course
 from evalgate.core.decision import Decision
 from evalgate.core.judgement import judge_course
@@ -50,30 +56,28 @@ def judge_live(it: Gathering, baseline: Sample, policy: Policy) -> LiveGate:
     planned = it.base.config.trials
     steps = course(policy, planned=planned)
     wanted = next(steps)
-    told: list[str] = []
-    prepared, head = _round(it, baseline, policy, wanted.runs if isinstance(wanted, Round) else 1)
+    told: tuple[str, ...] = ()
     while True:
-        if prepared.decision is not Decision.PASS:
-            return LiveGate(verdict=prepared, head=head, told=tuple(told))
-        counts: Sequence[TaskCounts] = counts_of(prepared.changes)
-        if isinstance(wanted, Plan):
-            told.append(_of_both(wanted))
-            base_sample, head_sample, made = _fresh(it, wanted)
-            head = replace(head, hits=(*head.hits, *made))
+        if isinstance(wanted, Round):
+            prepared, head = _round(it, baseline, policy, wanted.runs)
+            if prepared.decision is not Decision.PASS:
+                return LiveGate(verdict=prepared, head=head)
+            changes = prepared.changes
+        else:
+            told = (_of_both(wanted),)
+            base_sample, head_sample, hits = _fresh(it, wanted)
+            head = replace(head, hits=(*head.hits, *hits))
             unsound = _unsound(prepared, base_sample, head_sample)
             if unsound is not None:
-                return LiveGate(verdict=unsound, head=head, told=tuple(told))
-            changes = [change_of(name, base_sample, head_sample) for name in wanted.tasks]
-            counts = counts_of([one for one in changes if one.change is not Change.NOT_MEASURED])
+                return LiveGate(verdict=unsound, head=head, told=told)
+            changes = tuple(change_of(name, base_sample, head_sample) for name in wanted.tasks)
         try:
-            wanted = steps.send(counts)
+            wanted = steps.send(counts_of(changes))
         except StopIteration as end:
             found: Course = end.value
             verdict = judge_course(prepared, found, planned=planned)
             looks = ", ".join(f"{one.sign}" for one in found.looks)
             return LiveGate(verdict=verdict, head=head, told=(f"looks: {looks}", *told))
-        if isinstance(wanted, Round):
-            prepared, head = _round(it, baseline, policy, wanted.runs)
 
 
 def _round(
@@ -174,13 +178,4 @@ def live_request(it: Gathering, kind: Kind, jobs: Sequence[Job]) -> Request:
     """Return a request for live trials of the head within the base's budget."""
     budget = budget_of(it.base.config, it.max_usd)
     require_prices(it.harness, budget, it.tasks)
-    return Request(
-        kind=kind,
-        harness=it.harness,
-        tasks=it.tasks,
-        jobs=jobs,
-        workers=it.workers or default_workers(),
-        sandbox=it.state.config.sandbox.use,
-        budget=budget,
-        tripwires=it.base.config.tripwires.wires,
-    )
+    return replace(request_of(it, kind, jobs), budget=budget)

@@ -16,6 +16,17 @@ def edit(repo, prompt: str) -> None:
     repo.commit(f"Edit the prompt: {prompt}")
 
 
+def turning(after: int, first, then):
+    """Return an answer that is ``first`` for so many requests, and ``then`` for all others."""
+    asked = []
+
+    def answer(request):
+        asked.append(request)
+        return (first if len(asked) <= after else then)(request)
+
+    return answer
+
+
 @pytest.fixture
 def live(recorded, scripted, evalgate):
     """Call the gate live; return the finished process."""
@@ -57,15 +68,7 @@ def test_the_same_question_costs_nothing_twice(recorded, scripted, live):
 def test_an_unlucky_head_is_not_blocked(recorded, scripted, live):
     """What fresh runs do not confirm passes, and is told."""
     edit(recorded, "Fix it, please.\n")
-    right = scripted.answer
-    asked = []
-
-    def unlucky(request):
-        asked.append(request)
-        status, text = right(request)
-        return (status, text) if len(asked) > 6 else (status, "no idea")
-
-    scripted.answer = unlucky
+    scripted.answer = turning(6, lambda _: (200, "no idea"), scripted.answer)
     done = live("-j", "1")
     assert done.returncode == 0, done.stderr
     found = verdict(recorded)
@@ -89,14 +92,7 @@ def test_a_world_that_got_worse_is_not_the_change_s_doing(recorded, scripted, li
 def test_a_provider_that_fails_is_not_measured(recorded, scripted, live):
     """Neither in a round nor in the confirmation."""
     edit(recorded, "Be WRONG.\n")
-    right = scripted.answer
-    asked = []
-
-    def failing(request):
-        asked.append(request)
-        return right(request) if len(asked) <= 6 else (401, "no")
-
-    scripted.answer = failing
+    scripted.answer = turning(6, scripted.answer, lambda _: (401, "no"))
     done = live("-j", "1")
     assert done.returncode == 4, done.stderr
     assert verdict(recorded)["decision"] == "not measured"

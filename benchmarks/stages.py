@@ -50,7 +50,7 @@ def hardened_floor(engine: Engine, image: str) -> None:
     settings = ContainerSettings(owner=name, profile=seccomp_profile())
     engine.create(name, image, ["true"], settings)
     engine.start(name)
-    engine.ended(name)
+    engine.exit_code(name)
     engine.remove(name)
 
 

@@ -180,14 +180,15 @@ class ContainerSandbox:
                     attempt.hang_up(stream)
             if status is not None:
                 return attempt.cut(status)
-            ended = self._engine.ended(name)
+            code = self._engine.exit_code(name)
+            silent = attempt.talk.last_words is None
+            if silent and self._engine.out_of_memory(name):
+                return attempt.result(StageStatus.MEMORY, detail=_NO_MEMORY)
+            result = attempt.judged(whole=code == 0)
+            if result.exit_code == _KILLED and self._engine.out_of_memory(name):
+                return replace(result, status=StageStatus.MEMORY, exit_code=None, detail=_NO_MEMORY)
         except EngineError as error:
             return attempt.result(StageStatus.ENGINE, detail=f"engine: {error}")
-        if ended.out_of_memory and attempt.talk.last_words is None:
-            return attempt.result(StageStatus.MEMORY, detail=_NO_MEMORY)
-        result = attempt.judged(whole=ended.exit_code == 0)
-        if ended.out_of_memory and result.exit_code == _KILLED:
-            return replace(result, status=StageStatus.MEMORY, exit_code=None, detail=_NO_MEMORY)
         return result
 
     def _settings(self) -> ContainerSettings:

@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evalgate.errors import NotAvailableError
-from evalgate.sandboxes.ended import Ended
 from evalgate.sandboxes.image_facts import ImageFacts, LabelledImage, labelled
 from evalgate.sandboxes.settings import MB, ContainerSettings
 
@@ -225,13 +224,15 @@ class Engine:
             self._look()
             self._api.kill(name)
 
-    def ended(self, name: str) -> Ended:
+    def exit_code(self, name: str) -> int:
         """Wait for the end of a container that has closed its outputs."""
-        self._look()
         with _told():
-            code = self._api.wait(name, timeout=_PATIENCE)["StatusCode"]
-            state = self._api.inspect_container(name)["State"]
-        return Ended(exit_code=int(code), out_of_memory=bool(state.get("OOMKilled")))
+            return int(self._api.wait(name, timeout=_PATIENCE)["StatusCode"])
+
+    def out_of_memory(self, name: str) -> bool:
+        """Tell whether something in a container that has ended was killed for want of memory."""
+        with _told():
+            return bool(self._api.inspect_container(name)["State"].get("OOMKilled"))
 
     def remove(self, name: str) -> bool:
         """Remove a container, running or not; tell whether there was one."""

@@ -9,9 +9,12 @@ umask 022
 short() { printf %s "$1" | head -c 400 | tr '\n' ' '; }
 end() { printf '%s%s\n' "$word" "$*"; exit 0; }
 cd /evalgate || end setup "there is no /evalgate"
-[ "$(find / -maxdepth 0 -newerct @0 -printf x 2>/dev/null)" = x ] || end setup "the image has no GNU find"
-tar --hard-dereference --version >/dev/null 2>&1 || end setup "the image has no GNU tar"
-said=$(head -c "$size" | tar -xpf - 2>&1) || end setup "$(short "$said")"
+# Tools that do not know an option are told apart afterwards: asking all of them first takes longer.
+lacks() { "$@" >/dev/null 2>&1 || end setup "the image has no GNU $1"; }
+said=$(head -c "$size" | tar --hard-dereference -xpf - 2>&1) || {
+  lacks tar --hard-dereference --version
+  end setup "$(short "$said")"
+}
 # What an image holds of the workspace goes below what is laid, which wins: a file or link of it
 # also over a directory, and a directory of it over what is none, so that nothing goes through it.
 lay_over() {
@@ -30,7 +33,7 @@ lay_over() {
 if [ -d /evalgate-base ]; then
   mkdir -p repo && said=$(lay_over 2>&1) || end setup "$(short "$said")"
 fi
-began=$(date +%s.%N)
+began=$(date +%s%N)
 cd repo || end setup "there is no repository"
 
 # Looked at before: afterwards its absence and an exit code of 127 are the same.
@@ -46,19 +49,20 @@ found=$(
   done
 )
 [ -n "$found" ] || end missing "$program: no such program"
-if [ "$(head -c 2 "$found" | tr -d '\0')" = '#!' ]; then
+if [ "$(head -c 2 "$found")" = '#!' ]; then
   interpreter=$(head -n 1 "$found" | tr -d '\0' | sed 's/^#![ \t]*//; s/[ \t].*//')
   [ -x "$interpreter" ] || end missing "$program: its interpreter $interpreter is missing"
 fi
 
 # All files by number and name: one that is there under another in the end is sent as well, also
 # when it is as old as before, since the folder it lies in was moved.
-files() { find $keep -mindepth 1 -iname .git -prune -o \( -type f -o -type l \) "$@" 2>/dev/null; }
-numbered() { files -printf '%i %p\0' | LC_ALL=C sort -z; }
-(cd /evalgate && numbered) >/tmp/.evalgate-before || end setup "the image has no GNU sort"
+(cd /evalgate && find $keep -newerct @0 -iname .git -prune -o \
+  \( -type f -o -type l \) -printf '%i %p\0') >/tmp/.evalgate-before 2>/dev/null ||
+  lacks find / -maxdepth 0 -newerct @0 -printf x
 exec 9</tmp/.evalgate-before && rm /tmp/.evalgate-before
-sleep 0.01 # the clock of files is coarse: whatever is changed from here on is younger than began
+# The clock of files is coarse: whatever is changed from here on is to be younger than began.
 from=$(date +%s%N)
+[ $((from - began)) -ge 10000000 ] || { sleep 0.01; from=$(date +%s%N); }
 if [ "$forwards" = yes ]; then
   timeout -s KILL "$seconds" env -i "$@" 9<&-
 else
@@ -69,14 +73,19 @@ kill -9 -1 2>/dev/null # all but this process, wherever they went; nothing could
 took=$((($(date +%s%N) - from) / 1000000))
 
 cd /evalgate || end setup "/evalgate is gone"
-find $keep \( -type d ! -perm -700 -exec chmod u+rwx {} \; \) , \
-  \( -type f ! -perm -400 -exec chmod u+r {} + \) 2>/dev/null
 printf '%sended %s %s\n' "$word" "$code" "$took"
-find $keep -mindepth 1 -iname .git -prune -o \
-  \( -newerct "@$began" -printf + -o -printf - \) -printf '%y %m %s %p\0' 2>/dev/null
-printf '\0'
+exec 3>&1 2>/dev/null
+began=${began%?????????}.${began#"${began%?????????}"}
+# One walk: makes readable what is not, lists all on the standard output, and numbers and names
+# what may have to be sent, with 0 for a number where it is younger than began. Sorted with the
+# numbers of before, twice each, what is there only once is to be sent.
 {
-  files -newerct "@$began" -print0
-  numbered | LC_ALL=C comm -z -13 /proc/self/fd/9 - | sed -z 's/^[0-9]* //'
-} 2>/dev/null | LC_ALL=C sort -zu |
-  tar --null --no-recursion --hard-dereference -T - -cf - 2>/dev/null
+  find $keep \( -type d ! -perm -700 -exec chmod u+rwx {} \; \
+    -o -type f ! -perm -400 -exec chmod u+r {} + \) , -iname .git -prune -o \
+    \( \
+    -newerct "@$began" -printf + \( ! -type f ! -type l -o -fprintf /proc/self/fd/4 '0 %p\0' \) -o \
+    -printf - \( ! -type f ! -type l -o -fprintf /proc/self/fd/4 '%i %p\0' \) \
+    \) -printf '%y %m %s %p\0' 4>&1 >&3
+  printf '\0' >&3
+} | LC_ALL=C sort -z -k2 /proc/self/fd/9 /proc/self/fd/9 - | uniq -zu | sed -z 's/^[0-9]* //' |
+  tar --null --no-recursion --hard-dereference -T - -cf -

@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Protocol
 
 from evalgate.core.confirmation import Plan
 from evalgate.core.counts import TaskCounts
@@ -81,18 +82,33 @@ class MadeUp:
 
     def go(self, policy: Policy, *, planned: int) -> Course:
         """Go through the course of a live gate to its end."""
-        steps = course(policy, planned=planned)
-        wanted = next(steps)
-        while True:
-            if isinstance(wanted, Plan):
-                counts = self.fresh(wanted.tasks, wanted.runs)
-            else:
-                counts = self.round(wanted.runs)
-            try:
-                wanted = steps.send(counts)
-            except StopIteration as end:
-                found: Course = end.value
-                return found
+        return follow(self, policy, planned=planned)
+
+
+class Gate(Protocol):
+    """What has the runs that a gate asks for: the head's, and fresh ones of both sides."""
+
+    def round(self, runs: int) -> list[TaskCounts]:
+        """Return so many of the head's runs of each task, beside the baseline."""
+
+    def fresh(self, tasks: Sequence[str], runs: int) -> list[TaskCounts]:
+        """Return so many fresh runs of both sides, of some tasks."""
+
+
+def follow(gate: Gate, policy: Policy, *, planned: int) -> Course:
+    """Go through the course of a live gate to its end."""
+    steps = course(policy, planned=planned)
+    wanted = next(steps)
+    while True:
+        if isinstance(wanted, Plan):
+            counts = gate.fresh(wanted.tasks, wanted.runs)
+        else:
+            counts = gate.round(wanted.runs)
+        try:
+            wanted = steps.send(counts)
+        except StopIteration as end:
+            found: Course = end.value
+            return found
 
 
 def passes(rng: random.Random, rate: float, runs: int) -> int:

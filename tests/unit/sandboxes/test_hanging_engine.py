@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import logging
 import threading
 from pathlib import Path
+
+from docker.errors import NotFound
 
 from evalgate.protocols import Stage, StageResult, StageStatus
 from evalgate.sandboxes.container import ContainerProvider, Containers
@@ -41,7 +44,9 @@ def test_an_interrupted_stage_does_not_wait_for_it(engine: Engine, tmp_path: Pat
 
 
 def running(engine: Engine, name: str, rooms: Path) -> bool:
-    """Tell whether a container of a room below ``rooms`` runs."""
+    """Tell whether a container of a room below ``rooms`` runs; a first try may be gone again."""
     if not (rooms / name).is_dir():
         return False
-    return bool(engine._api.inspect_container(name)["State"]["Running"])
+    with contextlib.suppress(NotFound):
+        return bool(engine._api.inspect_container(name)["State"]["Running"])
+    return False

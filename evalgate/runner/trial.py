@@ -15,7 +15,7 @@ from evalgate.core.exchange import Exchange
 from evalgate.core.identity import Conditions, TrialKey
 from evalgate.core.pricing import Price
 from evalgate.core.task import Task
-from evalgate.core.trial import CheckResult, Evidence, Signals, Trial
+from evalgate.core.trial import CheckResult, Evidence, Outcome, Signals, Trial
 from evalgate.gateway.cassette import CassetteFile
 from evalgate.gateway.format.header import Header
 from evalgate.gateway.limits.charge import cost_of, spent_on
@@ -212,6 +212,8 @@ def _conclude(
         )
         checks, log = graded.checks, graded.log
         outcome, reason = overall(checks)
+        if outcome is not Outcome.PASSED and work.detail:
+            reason = f"{reason} ({work.detail})"
     else:
         outcome, reason = ended.outcome, bench.redactor.text(ended.reason)
     trial = Trial(

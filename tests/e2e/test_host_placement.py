@@ -117,6 +117,22 @@ def test_a_regrade_sees_what_was_asked_of_the_sandbox(repo, scripted, evalgate) 
     assert hits(newest(repo)) == then
 
 
+@pytest.mark.parametrize("sandbox", ["bwrap", "docker"], indirect=True)
+def test_who_kills_its_own_tools_is_told_why_it_failed(repo, scripted, evalgate, sandbox) -> None:
+    """Everything in the sandbox is gone: `show` says so, beside the check that failed."""
+    use_, lead = sandbox
+    work = 'tool("write", name'
+    assert work in AGENT
+    kills = 'subprocess.run(["evalgate", "sandbox", "exec", "--", "kill -9 -1"])\n'
+    suicidal = AGENT.replace(work, f"{kills}import time; time.sleep(60)\n{work}")
+    use(repo, use_, suicidal)
+    env = {"SCRIPTED_URL": scripted.url, **lead}
+    done = evalgate("run", "-k", "1", cwd=repo.path, env=env)
+    assert done.returncode == 0, done.stderr
+    shown = evalgate("show", f"{newest(repo).name}:double:1", cwd=repo.path).stdout
+    assert "(the tools of the agent were killed)" in shown
+
+
 def test_names_that_are_no_text_end_no_run(repo, scripted, evalgate) -> None:
     """What is kept of such a call is escaped; the run goes on, and its recording is graded."""
     odd = AGENT.replace(

@@ -25,10 +25,10 @@ from evalgate.errors import (
 )
 from evalgate.gateway.limits.charge import spent_on
 from evalgate.gateway.limits.spending import Spending
+from evalgate.runner.agent_stage import OverBudgetError
 from evalgate.runner.journals import paid_for
 from evalgate.runner.made import Made
 from evalgate.runner.recorded import RecordedTrial
-from evalgate.runner.stage import OverBudgetError
 from evalgate.runner.stopped import TrialStoppedError
 from evalgate.store.runs import RunFolder
 

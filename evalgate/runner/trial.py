@@ -22,6 +22,7 @@ from evalgate.gateway.limits.charge import cost_of, spent_on
 from evalgate.gateway.server import Mode, Route
 from evalgate.gateway.witness.witness import witness_of
 from evalgate.protocols import StageStatus
+from evalgate.runner.agent_stage import Traffic, agent_stage
 from evalgate.runner.artifacts import artifact_folder, cassette_path, write_artifacts
 from evalgate.runner.bench import Bench
 from evalgate.runner.causes import explained
@@ -29,7 +30,6 @@ from evalgate.runner.grade import grade, overall
 from evalgate.runner.journals import TakenUp, ToppedUp, take_up, top_up
 from evalgate.runner.made import Made
 from evalgate.runner.recorded import RecordedTrial
-from evalgate.runner.stage import Traffic, agent_stage
 from evalgate.runner.tripped import tripped
 from evalgate.runner.work import Work, ungraded
 from evalgate.store.runs import RunFolder

@@ -16,12 +16,12 @@ from evalgate.errors import NotAvailableError
 from evalgate.protocols import Stage, StageResult, StageStatus, Stop
 from evalgate.sandboxes.archive import read_listing, restore, unpack
 from evalgate.sandboxes.conversation import Conversation
-from evalgate.sandboxes.environment import SYSTEM_DIRECTORIES, build_environment, new_token
 from evalgate.sandboxes.forwarding import FORWARD, forwarded, forwarder, inner_text
 from evalgate.sandboxes.packing import pack
 from evalgate.sandboxes.room import PLACES, PLACES_INSIDE, SEALED, TOP
 from evalgate.sandboxes.taking import TooLargeError
 from evalgate.sandboxes.tunnel import Tunnel
+from evalgate.sandboxes.variables import SYSTEM_DIRECTORIES, build_environment, new_token
 
 _PATH: Final = ":".join(SYSTEM_DIRECTORIES)
 #: How much longer than its limit a stage may take before the engine ends it: starting a

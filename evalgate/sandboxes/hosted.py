@@ -28,10 +28,10 @@ from evalgate.protocols import (
     Stop,
 )
 from evalgate.sandboxes.client import SANDBOX
-from evalgate.sandboxes.environment import build_environment, new_token, search_path
 from evalgate.sandboxes.process_group import Ending, Program, missing_program, not_found, run_group
 from evalgate.sandboxes.room import Room, open_room, places_below
 from evalgate.sandboxes.service import PROGRAM, WORD, ToolService, open_service, service_program
+from evalgate.sandboxes.variables import build_environment, new_token, search_path
 
 #: The socket's name in the room of the agent.
 _SOCKET: Final = "sandbox"

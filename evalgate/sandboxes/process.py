@@ -9,9 +9,9 @@ from pathlib import Path
 from types import MappingProxyType
 
 from evalgate.protocols import Places, Promises, Stage, StageResult, Stop
-from evalgate.sandboxes.environment import build_environment, new_token, search_path
 from evalgate.sandboxes.process_group import Program, missing_program, not_found, run_group
 from evalgate.sandboxes.room import Room, open_room, places_below
+from evalgate.sandboxes.variables import build_environment, new_token, search_path
 
 
 class ProcessProvider:

@@ -26,9 +26,9 @@ from evalgate.errors import NotAvailableError, UsageError
 from evalgate.protocols import Places, SandboxProvider, Stage, StageResult, StageStatus
 from evalgate.sandboxes.bwrap import BwrapProvider
 from evalgate.sandboxes.container import podman
-from evalgate.sandboxes.environment import SYSTEM_DIRECTORIES
 from evalgate.sandboxes.leftovers import remove_leftovers
 from evalgate.sandboxes.table import PROVIDERS, engines, resolve
+from evalgate.sandboxes.variables import SYSTEM_DIRECTORIES
 from tests.providers import not_usable
 
 KEPT = 512 * 1024

@@ -27,10 +27,10 @@ from evalgate.gateway.cassette import CassetteFile
 from evalgate.gateway.format.header import Header
 from evalgate.gateway.limits.spending import Spending
 from evalgate.protocols import StageStatus
+from evalgate.runner.agent_stage import OverBudgetError
 from evalgate.runner.made import Made
 from evalgate.runner.recorded import RecordedTrial
 from evalgate.runner.run import Job, execute, spent_before
-from evalgate.runner.stage import OverBudgetError
 from evalgate.runner.stopped import TrialStoppedError
 from evalgate.store.runs import RunFolder, RunStore
 

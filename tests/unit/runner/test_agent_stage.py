@@ -5,7 +5,7 @@ from __future__ import annotations
 from evalgate.core.claim import Claim
 from evalgate.core.files import File, FileMode
 from evalgate.core.redaction import Redactor, known_secrets
-from evalgate.runner.stage import redacted, secret_in
+from evalgate.runner.agent_stage import redacted, secret_in
 
 REDACTOR = Redactor({"DB_PASSWORD": "hunter2hunter2"})
 

@@ -7,6 +7,7 @@ same time, blocks; and only they give the difference that is reported then.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
@@ -21,6 +22,9 @@ _TASK_ALPHA: Final = 0.05
 _MOVED_ALPHA: Final = 0.05
 _RUNS: Final = 5
 _FEW_RUNS: Final = 3
+_MOST_RUNS: Final = 10
+#: Fresh runs of an arm that tell a drop of fifteen points or so; suites of 12 tasks make them.
+_ARM: Final = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,11 +58,14 @@ def plan_of(found: Look, tasks: Sequence[str], *, planned: int, gain: bool = Fal
     """Return what confirms a suspicion: the whole suite, or only the tasks that are suspected.
 
     Each arm makes 5 fresh runs of a task; 3 where the whole suite is run for a ``gain``, or is
-    ``planned`` with fewer than 5.
+    ``planned`` with fewer than 5. Suites of fewer than 12 tasks make up to 10 of each, for 60 in
+    all: five would tell little there.
     """
     if found.suite:
-        few = gain or planned < _RUNS
-        return Plan(tasks=tuple(tasks), runs=_FEW_RUNS if few else _RUNS)
+        if gain or planned < _RUNS:
+            return Plan(tasks=tuple(tasks), runs=_FEW_RUNS)
+        runs = min(_MOST_RUNS, math.ceil(_ARM / len(tasks)))
+        return Plan(tasks=tuple(tasks), runs=max(_RUNS, runs))
     return Plan(tasks=found.tasks, runs=_RUNS)
 
 

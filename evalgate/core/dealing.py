@@ -14,7 +14,7 @@ from evalgate.core.policy import Policy
 from evalgate.core.simulation import Outlook, follow
 
 #: Confirming runs of a task that one gate asks for at most, of both sides together.
-_CONFIRMING = 2 * 5
+_CONFIRMING = 2 * 10
 
 
 def trials_needed(*, stored: int, planned: int) -> int:

@@ -146,6 +146,8 @@ def test_a_plan_runs_what_is_suspected() -> None:
     whole = look(even(5, 0, 2), runs=2, planned=5, margin=0.1)
     assert plan_of(whole, names, planned=5) == Plan(tasks=tuple(names), runs=5)
     assert plan_of(whole, names, planned=3).runs == 3
+    assert [plan_of(whole, names[:few], planned=5).runs for few in (1, 7, 10)] == [10, 9, 6]
+    assert plan_of(whole, names[:7], planned=3).runs == 3
     assert plan_of(whole, names, planned=5, gain=True).runs == 3
     one = look(
         suite((5, 5, 0, 2), *[(3, 5, 1, 2), (3, 5, 2, 2)] * 5), runs=2, planned=5, margin=0.1

@@ -48,10 +48,12 @@ def hardened_floor(engine: Engine, image: str) -> None:
     """Create, start, wait for and remove a container that does nothing, held as those of trials."""
     name = f"evalgate-floor-{os.getpid()}"
     settings = ContainerSettings(owner=name, profile=seccomp_profile())
-    engine.create(name, image, ["true"], settings)
-    engine.start(name)
-    engine.exit_code(name)
-    engine.remove(name)
+    try:
+        engine.create(name, image, ["true"], settings)
+        engine.start(name)
+        engine.exit_code(name)
+    finally:
+        engine.remove(name)
 
 
 def stage(

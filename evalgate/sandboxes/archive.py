@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
-from evalgate.core.files import File, FileMode, Tree
+from evalgate.core.files import File, FileMode, Tree, is_safe_path
 from evalgate.sandboxes.taking import MAX_DIRECTORIES, MAX_FILES, Taking, describe_paths
 
 #: A list of files is cut off at so many bytes: it is longer than any that would be taken.
@@ -41,7 +41,7 @@ class Listing:
             self.modes[path] = FileMode.SYMLINK if kind == "l" else executable
             if fresh:
                 self.fresh.add(path)
-                self.taking.add_file(size)
+                self.taking.add_file(size, path)
         else:
             self.skipped.append(path)
 
@@ -53,20 +53,21 @@ class Listing:
 def read_listing(data: bytes, place: str) -> Listing:
     """Read the entries ``+KIND MODE SIZE PATH`` of one place, each ended by a NUL byte.
 
-    With ``-`` in place of ``+`` nothing was done to it since the program began.
+    With ``-`` in place of ``+`` nothing was done to it since the program began. Places themselves
+    are entries as well.
 
     Raises:
         TooLargeError: there is more than is taken back.
         ValueError: this is no such list.
     """
     listing = Listing()
-    start = f"{place}/"
-    for entry in data.split(b"\0"):
-        words = entry.decode("utf-8", "surrogateescape").split(" ", 3)
-        if len(words) == len("kmsp") and words[3].startswith(start):
-            kind, path = words[0], words[3].removeprefix(start)
-            mode, size = int(words[1], 8), int(words[2])
-            listing.add(kind[1:], mode, size, path, fresh=kind[:1] == "+")
+    for entry in filter(None, data.split(b"\0")):
+        kind, mode, size, path = entry.decode("utf-8", "surrogateescape").split(" ", 3)
+        of, below, rest = path.partition("/")
+        if below and not is_safe_path(rest):
+            raise ValueError(f"{path!r} is no path of a file")
+        if below and of == place:
+            listing.add(kind[1:], int(mode, 8), int(size), rest, fresh=kind[:1] == "+")
     return listing
 
 
@@ -85,9 +86,11 @@ def unpack(data: bytes) -> dict[str, bytes]:
                 if entry.issym():
                     found[entry.name] = entry.linkname.encode("utf-8", "surrogateescape")
                 elif entry.isreg():
+                    if entry.sparse is not None or entry.size > len(data):
+                        raise ValueError(f"{entry.name}: its size is not that of what was sent")
                     stream = tar.extractfile(entry)
                     found[entry.name] = stream.read() if stream else b""
-    except (tarfile.TarError, EOFError, OSError) as error:
+    except (tarfile.TarError, EOFError, OSError, RecursionError, OverflowError) as error:
         raise ValueError(str(error)) from error
     return found
 

@@ -16,7 +16,8 @@ from evalgate.errors import NotAvailableError
 from evalgate.protocols import Stage, StageResult, StageStatus, Stop
 from evalgate.sandboxes.archive import read_listing, restore, unpack
 from evalgate.sandboxes.conversation import Conversation
-from evalgate.sandboxes.forwarding import FORWARD, forwarded, forwarder, inner_text
+from evalgate.sandboxes.forwarding import FORWARD, forwarded, forwarder
+from evalgate.sandboxes.inside import inner_text
 from evalgate.sandboxes.packing import pack
 from evalgate.sandboxes.room import PLACES, PLACES_INSIDE, SEALED, TOP
 from evalgate.sandboxes.taking import TooLargeError
@@ -25,8 +26,11 @@ from evalgate.sandboxes.variables import SYSTEM_DIRECTORIES, build_environment, 
 
 _PATH: Final = ":".join(SYSTEM_DIRECTORIES)
 #: How much longer than its limit a stage may take before the engine ends it: starting a
-#: container, laying the files in, reading them back.
+#: container and laying the files in, or reading them back.
 _GRACE: Final = 60.0
+#: How much longer than its limit a program may run, once it is known that it does: its clock
+#: inside is a process that it can stop.
+_LATE: Final = 2.0
 _LOOK: Final = 0.02
 _CHUNK: Final = 1 << 20
 
@@ -41,6 +45,7 @@ class Attempt:
     talk: Conversation
     started: bool = False
     began: float = field(default_factory=time.monotonic)
+    _ended: float | None = None
     _done: threading.Event = field(default_factory=threading.Event)
     _socket: socket.socket | None = None
 
@@ -61,7 +66,7 @@ class Attempt:
         variables = [f"{name}={value}" for name, value in env.items()]
         command = [
             *(
-                "sh",
+                "/bin/sh",
                 "-c",
                 inner_text("entry.sh"),
                 "evalgate",
@@ -106,15 +111,25 @@ class Attempt:
 
     def wait(self, stop: Stop) -> StageStatus | None:
         """Wait for the last word; return a status when the container has to be ended instead."""
-        deadline = time.monotonic() + self.stage.timeout + _GRACE
         while not self._done.wait(_LOOK):
             if stop.is_set():
                 return StageStatus.INTERRUPTED
-            if time.monotonic() > deadline:
-                return StageStatus.ENGINE
             if self.talk.overflow:
                 break
+            late = self._late(time.monotonic())
+            if late is not None:
+                return late
         return StageStatus.TOO_LARGE if self.talk.overflow else None
+
+    def _late(self, now: float) -> StageStatus | None:
+        """Tell what is late, if anything: the container, its program, or the reading back."""
+        self._ended = self._ended or (now if self.talk.end is not None else None)
+        if self._ended is not None:
+            return StageStatus.TOO_LARGE if now > self._ended + _GRACE else None
+        if self.talk.begun is not None:
+            limit = self.talk.begun + self.stage.timeout + _LATE
+            return StageStatus.TIMEOUT if now > limit else None
+        return StageStatus.ENGINE if now > self.began + self.stage.timeout + _GRACE else None
 
     def hang_up(self, stream: socket.socket) -> None:
         """End the stream and the tunnel."""

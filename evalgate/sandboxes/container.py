@@ -185,7 +185,8 @@ class ContainerSandbox:
             if silent and self._engine.out_of_memory(name):
                 return attempt.result(StageStatus.MEMORY, detail=_NO_MEMORY)
             result = attempt.judged(whole=code == 0)
-            if result.exit_code == _KILLED and self._engine.out_of_memory(name):
+            killed = result.exit_code == _KILLED or result.status is StageStatus.ENGINE
+            if killed and self._engine.out_of_memory(name):
                 return replace(result, status=StageStatus.MEMORY, exit_code=None, detail=_NO_MEMORY)
         except EngineError as error:
             return attempt.result(StageStatus.ENGINE, detail=f"engine: {error}")

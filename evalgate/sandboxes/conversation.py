@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import struct
+import time
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -23,8 +24,9 @@ _WORDS: Final = 4096
 class Conversation:
     """Reads the stream of an attached container: frames of an output's number and a length.
 
-    ``word`` is what the entry was given to tell its own last words from all others' output.
-    ``end`` is what follows it, ``overflow`` whether that is more than is ever taken.
+    ``word`` is what the entry was given to tell its own lines from all others' output: the first
+    says that the program begins, which is noted in ``begun`` (seconds of the monotonic clock).
+    ``end`` is what follows the other, ``overflow`` whether that is more than is ever taken.
     """
 
     word: bytes
@@ -32,6 +34,8 @@ class Conversation:
     log: Output = field(default_factory=Output)
     end: bytearray | None = None
     overflow: bool = False
+    begun: float | None = None
+    _first: bytes | None = b""
     _held: bytearray = field(default_factory=bytearray)
     _tail: bytes = b""
 
@@ -46,8 +50,22 @@ class Conversation:
             del self._held[: _HEAD.size + length]
             if kind == _STDERR:
                 self.log.add(chunk)
+            elif self._first is not None:
+                self._hear_first(self._first + chunk)
             else:
                 self._hear(chunk)
+
+    def _hear_first(self, said: bytes) -> None:
+        """Hear the first line: the entry speaks before any program does."""
+        line, found, rest = said.partition(b"\n")
+        if not found:
+            self._first = said
+            return
+        self._first = None
+        if line == self.word + b"begun":
+            self.begun = time.monotonic()
+            said = rest
+        self._hear(said)
 
     def _hear(self, chunk: bytes) -> None:
         if self.end is not None:

@@ -13,8 +13,8 @@ from evalgate.core.task import Task
 from evalgate.errors import NotAvailableError, UsageError
 from evalgate.protocols import SandboxProvider, Stage, StageStatus
 from evalgate.sandboxes.container import ContainerProvider, Containers
-from evalgate.sandboxes.forwarding import inner_text
 from evalgate.sandboxes.images import Built, Derived, Image, Named
+from evalgate.sandboxes.inside import inner_text
 from evalgate.sandboxes.own_stage import require_done
 from evalgate.sandboxes.room import TOP
 from evalgate.sandboxes.set_up import SetUpImage

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from importlib.resources import files
-
 from evalgate.core.files import File
 from evalgate.protocols import Stage
-from evalgate.sandboxes import inside
+from evalgate.sandboxes.inside import inner_text
 
 #: Where the forwarder's files are laid, beside the places of a stage.
 FORWARD = "forward"
@@ -21,8 +19,3 @@ def forwarder() -> dict[str, File]:
 def forwarded(stage: Stage, top: str) -> list[str]:
     """Return the words that run a stage's program with its port carried over standard input."""
     return ["sh", f"{top}/{FORWARD}/start.sh", str(stage.reach), *stage.argv]
-
-
-def inner_text(name: str) -> str:
-    """Return a text that runs inside a sandbox."""
-    return (files(inside) / name).read_text(encoding="utf-8")

@@ -69,10 +69,10 @@ class Harvest:
                 self._read_directory(reopen_directory(place), path + b"/", depth + 1)
             elif stat.S_ISLNK(status.st_mode):
                 target = os.readlink(b"", dir_fd=place)
-                self.taking.add_file(len(target))
+                self.taking.add_file(len(target), key)
                 self.files[key] = File(data=target, mode=FileMode.SYMLINK)
             elif stat.S_ISREG(status.st_mode):
-                self.taking.add_file(status.st_size)
+                self.taking.add_file(status.st_size, key)
                 self.files[key] = _read_file(place, status)
             else:
                 self.skipped.append(key)

@@ -59,9 +59,9 @@ def find_leftovers(*, images: bool = False) -> Iterator[Leftover]:
             yield from _at_engine(engine, images=images)
         except EngineError as error:
             _log.warning("the engine at %s fails: %s", engine.address, error)
-    asked = _Asked()
-    for path in _rooms():
-        yield Leftover(kind="room", name=str(path), remove=partial(_clear_room, asked, path))
+    with closing(_Asked()) as asked:
+        for path in _rooms():
+            yield Leftover(kind="room", name=str(path), remove=partial(_clear_room, asked, path))
     for path in passing_folders():
         yield Leftover(kind="folder", name=str(path), remove=partial(_clear_folder, path))
 
@@ -87,9 +87,9 @@ def remove_own_rooms() -> None:
     """End the processes and remove the rooms of this very process, which is about to end."""
     where = Path(tempfile.gettempdir()).resolve()
     since = started_at(os.getpid()) or 0
-    asked = _Asked()
-    for path in where.glob(f"{room_prefix()}*"):
-        _clear(asked, path, since)
+    with closing(_Asked()) as asked:
+        for path in where.glob(f"{room_prefix()}*"):
+            _clear(asked, path, since)
 
 
 def _at_engine(engine: Engine, *, images: bool) -> Iterator[Leftover]:

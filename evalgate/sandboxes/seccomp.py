@@ -10,12 +10,15 @@ import json
 from functools import cache
 from typing import Final
 
-from evalgate.sandboxes.forwarding import inner_text
+from evalgate.sandboxes.inside import inner_text
 
 _EPERM: Final = 1
 _ENOSYS: Final = 38
-#: Sockets between virtual machines and their host.
-_AF_VSOCK: Final = 40
+#: Sockets of the machine itself, of both internets, and to ask the kernel about them (netlink);
+#: not those between a virtual machine and its host (AF_VSOCK), nor any other kind.
+_FAMILIES: Final = (1, 2, 10, 16)
+#: An argument has 64 bits, and the kernel looks at the lower half of a family.
+_LOW: Final = 0xFFFFFFFF
 #: All the flags CLONE_NEW... of clone(2).
 _NAMESPACES: Final = 0x7E020000
 #: The execution domains that 64-bit and 32-bit programs and debuggers of addresses ask for.
@@ -31,7 +34,10 @@ def seccomp_profile() -> str:
             "defaultErrnoRet": _EPERM,
             "syscalls": [
                 _allowed(*inner_text("calls.txt").split()),
-                _allowed("socket", index=0, value=_AF_VSOCK, op="SCMP_CMP_NE"),
+                *(
+                    _allowed("socket", index=0, value=_LOW, op="SCMP_CMP_MASKED_EQ", valueTwo=f)
+                    for f in _FAMILIES
+                ),
                 _allowed("clone", index=0, value=_NAMESPACES, op="SCMP_CMP_MASKED_EQ", valueTwo=0),
                 *(_allowed("personality", index=0, value=d, op="SCMP_CMP_EQ") for d in _DOMAINS),
                 # Its flags lie in memory, where no filter can look; C libraries then call clone.

@@ -17,16 +17,15 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from importlib.resources import files
 from pathlib import Path
 from typing import Any, Final
 
 from evalgate.core.files import File
 from evalgate.core.sandboxcall import SandboxCall
 from evalgate.errors import UsageError
-from evalgate.sandboxes import inside
 from evalgate.sandboxes.asker import Asker, line_of
 from evalgate.sandboxes.client import LONGEST, addressed
+from evalgate.sandboxes.inside import inner_text
 from evalgate.sandboxes.toolanswer import ToolAnswer
 from evalgate.sandboxes.toolrequest import ToolRequest, load_request
 
@@ -44,7 +43,7 @@ _GONE: Final = ToolAnswer(error="the sandbox has ended")
 
 def service_program() -> dict[str, File]:
     """Return the file that is run inside the sandbox."""
-    return {PROGRAM: File(data=(files(inside) / PROGRAM).read_bytes())}
+    return {PROGRAM: File(data=inner_text(PROGRAM).encode())}
 
 
 @contextlib.contextmanager

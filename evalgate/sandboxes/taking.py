@@ -11,6 +11,8 @@ MAX_FILES: Final = 20_000
 MAX_DIRECTORIES: Final = 20_000
 #: Deeper than any real project; every level holds a descriptor open while it is read.
 MAX_DEPTH: Final = 128
+#: In bytes; the kernel takes 4,096 at once, with the place before it.
+MAX_PATH: Final = 4000
 _NAMED: Final = 20
 
 
@@ -26,7 +28,7 @@ class Taking:
     files: int = 0
     directories: int = 0
 
-    def add_file(self, size: int) -> None:
+    def add_file(self, size: int, path: str) -> None:
         """Count a file or link of so many bytes.
 
         Raises:
@@ -34,6 +36,8 @@ class Taking:
         """
         self.size += size
         self.files += 1
+        if len(path.encode("utf-8", "surrogateescape")) > MAX_PATH:
+            raise TooLargeError(f"more than {MAX_PATH} bytes in a path")
         if self.size > MAX_BYTES:
             raise TooLargeError(f"more than {MAX_BYTES} bytes")
         if self.files > MAX_FILES:

@@ -80,7 +80,7 @@ class Tunnel:
         self._open: dict[int, socket.socket] = {}
         self._carrying: dict[int, threading.Thread] = {}
         self._last = 0
-        self._broken = False
+        self._broken = self._begun = False
         #: Why the program could not be run, as the other end says.
         self.trouble = ""
 
@@ -120,8 +120,9 @@ class Tunnel:
         connection = self._open.get(number)
         try:
             if number == 0:
-                # Only who has not begun can not be run: later it is the program that says so.
-                self.trouble = chunk.decode("utf-8", "replace") if self._last == 0 else ""
+                # Who has begun can be run: whatever else is said then, the program says it.
+                self._begun = self._begun or not chunk or self._last > 0
+                self.trouble = "" if self._begun else chunk.decode("utf-8", "replace")
             elif number > self._last:
                 self._last = number
                 if len(self._open) < _MOST:

@@ -22,7 +22,7 @@ kind = ("x86_64", "aarch64").index(os.uname().machine)
 NUMBERS = {
     "mount": (165, 40), "umount2": (166, 39), "unshare": (272, 97), "ptrace": (101, 117),
     "io_uring_setup": (425, 425), "bpf": (321, 280), "keyctl": (250, 219),
-    "userfaultfd": (323, 282),
+    "userfaultfd": (323, 282), "socket": (41, 198),
 }
 call = ctypes.CDLL(None, use_errno=True).syscall
 def reached(name, *words):
@@ -106,10 +106,12 @@ for name in ("deb.debian.org", "pypi.org"):
     ),
     Attack(
         name="talks to the host's virtual machine monitor (AF_VSOCK)",
-        code="""
+        code=_SYSTEM_CALL
+        + """
 import socket
 try: socket.socket(socket.AF_VSOCK, socket.SOCK_STREAM); print("a socket")
 except OSError: pass
+reached("socket", ctypes.c_long(1 << 32 | socket.AF_VSOCK), socket.SOCK_STREAM, 0)
 """,
         needs="a kernel with it",
     ),
@@ -143,7 +145,7 @@ except OSError: pass
         needs="root, and a disk of that number",
     ),
     Attack(
-        name="looks into another process's memory (ptrace)",
+        name="takes another process over (ptrace)",
         code=_SYSTEM_CALL
         + """
 import subprocess
@@ -269,7 +271,7 @@ KNOWN: Final[Mapping[str, frozenset[str]]] = {
     "bwrap": frozenset(
         {
             "talks to the host's virtual machine monitor (AF_VSOCK)",
-            "looks into another process's memory (ptrace)",
+            "takes another process over (ptrace)",
             "sets up io_uring, past the filters of system calls",
             "loads kernel code: BPF, modules, keys, perf",
             "bombs the machine with processes",

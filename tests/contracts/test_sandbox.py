@@ -188,7 +188,7 @@ def test_standard_input_is_empty(provider: SandboxProvider) -> None:
 
 
 def test_a_flood_is_counted_and_cut(provider: SandboxProvider) -> None:
-    """Of 50 MB the head and the tail are kept, all bytes are counted, and it is fast."""
+    """Of 50 MB the head and the tail are kept, and all bytes are counted."""
     result = run(provider, shell("echo first; head -c 50000000 /dev/zero; echo last"))
     assert result.status is StageStatus.EXITED
     assert result.log_bytes == 50_000_000 + len("first\nlast\n")
@@ -196,7 +196,6 @@ def test_a_flood_is_counted_and_cut(provider: SandboxProvider) -> None:
     assert result.log.endswith(b"\0last\n")
     assert b"bytes left out" in result.log
     assert 2 * KEPT <= len(result.log) <= 2 * KEPT + 100
-    assert result.seconds < 5
 
 
 @pytest.mark.parametrize("reach", [None, 45678])
@@ -445,10 +444,18 @@ def test_killing_everything_ends_nothing_of_ours(provider: SandboxProvider) -> N
         assert (result.exit_code, set(result.trees["repo"])) == (128 + 9, {"left"})
 
 
+@needs("own processes")
+def test_who_stops_its_clock_is_ended_all_the_same(provider: SandboxProvider) -> None:
+    """What counts the time inside may be a process that the program can stop: it is its doing."""
+    result = run(provider, shell("kill -STOP $PPID; while :; do sleep 1; done"), timeout=1)
+    assert (result.status, result.exit_code) == (StageStatus.TIMEOUT, None)
+
+
 @needs("limits memory")
-def test_a_program_that_never_stops_forking_is_ended(provider: SandboxProvider) -> None:
+@pytest.mark.parametrize("each", ["pass", "os.setsid()"])
+def test_a_program_that_never_stops_forking_is_ended(provider: SandboxProvider, each: str) -> None:
     """Its time is up, and that is all: where no process can be made any more, none is needed."""
-    code = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass"
+    code = f"import os\nwhile True:\n    try: os.fork(); {each}\n    except OSError: pass"
     result = run(provider, python(code), timeout=2)
     assert (result.status, result.exit_code) == (StageStatus.TIMEOUT, None)
 
@@ -532,13 +539,18 @@ def test_what_is_no_file_is_named(provider: SandboxProvider) -> None:
 def test_odd_names_survive(provider: SandboxProvider) -> None:
     """Names are bytes, both ways."""
     names = ["a b", "a\nb", "-rf", "é", b"not\xffutf8".decode("utf-8", "surrogateescape"), "*"]
-    laid = {f"laid/{name}": text("x") for name in names}
+    names += [" x", "0 x", "12 x", "a\\nb", "\\", "1", "\n", "x" * 255]
+    laid = {f"{place}{name}": text("x") for name in names for place in ("laid/", "moved/", "")}
     code = (
         "import os\nos.mkdir('made')\n"
-        "for n in os.listdir(b'laid'): open(b'made/' + n, 'w').write('y')"
+        "for n in os.listdir(b'laid'): open(b'made/' + n, 'w').write('y')\n"
+        "for n in os.listdir(b'moved'): os.rename(b'moved/' + n, b'made/2' + n[:254])\n"
     )
     result = run(provider, python(code), trees={"repo": laid})
-    assert result.trees["repo"] == laid | {f"made/{name}": text("y") for name in names}
+    kept = {path: file for path, file in laid.items() if not path.startswith("moved/")}
+    made = {f"made/{name}": text("y") for name in names}
+    moved = {"made/2" + os.fsdecode(os.fsencode(name)[:254]): text("x") for name in names}
+    assert result.trees["repo"] == kept | made | moved
 
 
 def test_git_directories_never_come_back(provider: SandboxProvider) -> None:
@@ -554,8 +566,9 @@ def test_git_directories_never_come_back(provider: SandboxProvider) -> None:
         "truncate -s 500M sparse",
         "mkdir d; cd d; seq 20001 | xargs touch",
         "i=0; while [ $i -lt 140 ]; do mkdir d; cd d; i=$((i+1)); done; touch deep",
+        "python3 -c \"import os\nfor n in ['d' * 250] * 17: os.mkdir(n); os.chdir(n)\nopen('f', 'x')\"",
     ],
-    ids=["bytes", "sparse", "files", "depth"],
+    ids=["bytes", "sparse", "files", "depth", "path"],
 )
 def test_too_much_is_refused(provider: SandboxProvider, script: str) -> None:
     """What is over a limit is said to be too large, the exit code is kept, nothing is cut."""
@@ -827,7 +840,7 @@ def test_host_files_are_hidden(provider: SandboxProvider, tmp_path: Path) -> Non
         provider, ["sh", "-c", 'for f; do ls -d "$f" 2>/dev/null; done; true', "sh", *hidden]
     )
     assert result.log == b""
-    assert run(provider, ["hostname"]).log in {b"evalgate\n", b""}
+    assert run(provider, python("import socket; print(socket.gethostname())")).log == b"evalgate\n"
 
 
 @needs("hides host files")
@@ -868,6 +881,7 @@ def test_an_installed_evalgate_is_hidden(tmp_path: Path) -> None:
     """Where evalgate is installed beside what a stage may import, its directory is empty."""
     reason = BwrapProvider().unavailable()
     if reason is not None:
+        assert "EVALGATE_ENGINE" not in os.environ, reason
         pytest.skip(reason)
     target = tmp_path / "venv"
     subprocess.run(

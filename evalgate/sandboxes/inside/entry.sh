@@ -1,11 +1,15 @@
 # Process 1 of a container: lays the files in, runs one program, hands back what it changed.
 # Standard input: a word, a line end, so many bytes of tar; then frames for the program's port.
 # Standard output: frames; the word and how it ended; a list of all files; a tar of the changed.
-# The word is not on the command line, so that no program inside can say it for us.
+# The word tells our lines from the output of programs. One that looks for it in our memory can
+# end its own stage with it, and say of its own files what it could have done to them.
 size=$1 seconds=$2 keep=$3 path=$4 forwards=$5 program=$6
 shift 6
 IFS= read -r word
 umask 022
+# The image's own settings may lead into the workspace, where programs are anybody's.
+export LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+unset LD_PRELOAD LD_LIBRARY_PATH TAR_OPTIONS
 short() { printf %s "$1" | head -c 400 | tr '\n' ' '; }
 end() { printf '%s%s\n' "$word" "$*"; exit 0; }
 cd /evalgate || end setup "there is no /evalgate"
@@ -34,6 +38,7 @@ if [ -d /evalgate-base ]; then
   mkdir -p repo && said=$(lay_over 2>&1) || end setup "$(short "$said")"
 fi
 began=$(date +%s%N)
+case $began in ???????????????????) ;; *) end setup "the image has no GNU date" ;; esac
 cd repo || end setup "there is no repository"
 
 # Looked at before: afterwards its absence and an exit code of 127 are the same.
@@ -63,13 +68,19 @@ exec 9</tmp/.evalgate-before && rm /tmp/.evalgate-before
 # The clock of files is coarse: whatever is changed from here on is to be younger than began.
 from=$(date +%s%N)
 [ $((from - began)) -ge 10000000 ] || { sleep 0.01; from=$(date +%s%N); }
+printf '%sbegun\n' "$word"
 if [ "$forwards" = yes ]; then
   timeout -s KILL "$seconds" env -i "$@" 9<&-
 else
   timeout -s KILL "$seconds" env -i "$@" </dev/null >&2 9<&-
 fi
 code=$?
-kill -9 -1 2>/dev/null # all but this process, wherever they went; nothing could be started before
+# All but this process are ended, wherever they went. While the signal is ignored the kernel buries
+# them by itself: as long as they count as processes, nothing might be started here.
+trap '' CHLD
+left=20000
+while kill -9 -1 2>/dev/null && [ $left -gt 0 ]; do left=$((left - 1)); done
+trap - CHLD
 took=$((($(date +%s%N) - from) / 1000000))
 
 cd /evalgate || end setup "/evalgate is gone"
@@ -77,15 +88,15 @@ printf '%sended %s %s\n' "$word" "$code" "$took"
 exec 3>&1 2>/dev/null
 began=${began%?????????}.${began#"${began%?????????}"}
 # One walk: makes readable what is not, lists all on the standard output, and numbers and names
-# what may have to be sent, with 0 for a number where it is younger than began. Sorted with the
-# numbers of before, twice each, what is there only once is to be sent.
+# what may have to be sent, with the word for a number where it is younger than began. Sorted with
+# the numbers of before, twice each, what is there only once is to be sent.
 {
   find $keep \( -type d ! -perm -700 -exec chmod u+rwx {} \; \
     -o -type f ! -perm -400 -exec chmod u+r {} + \) , -iname .git -prune -o \
-    \( \
-    -newerct "@$began" -printf + \( ! -type f ! -type l -o -fprintf /proc/self/fd/4 '0 %p\0' \) -o \
-    -printf - \( ! -type f ! -type l -o -fprintf /proc/self/fd/4 '%i %p\0' \) \
-    \) -printf '%y %m %s %p\0' 4>&1 >&3
+    \( -newerct "@$began" -printf + \
+    \( ! -type f ! -type l -o -fprintf /proc/self/fd/4 "$word %p\\0" \) -o -printf - \
+    \( ! -type f ! -type l -o -fprintf /proc/self/fd/4 '%i %p\0' \) \) -printf '%y %m %s %p\0' 4>&1 >&3
+  [ $? -le 1 ] || exit # it was killed: what it listed is not all
   printf '\0' >&3
-} | LC_ALL=C sort -z -k2 /proc/self/fd/9 /proc/self/fd/9 - | uniq -zu | sed -z 's/^[0-9]* //' |
+} | sort -z -k2 /proc/self/fd/9 /proc/self/fd/9 - | uniq -zu | sed -z 's/^[^ ]* //' |
   tar --null --no-recursion --hard-dereference -T - -cf -

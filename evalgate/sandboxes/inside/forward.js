@@ -66,6 +66,7 @@ process.stdin.on("data", (chunk) => {
 
 server.listen(Number(port), "127.0.0.1", () => {
   const child = spawn(program, words, { stdio: ["ignore", 2, 2] });
+  child.on("spawn", () => say(0, Buffer.alloc(0)));
   child.on("error", (error) => {
     say(0, Buffer.from(`${program}: ${error.code}`));
     process.stderr.write(`${program}: ${error.code}\n`, () => process.exit(127));

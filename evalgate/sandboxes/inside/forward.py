@@ -3,8 +3,8 @@
 Run as ``python3 forward.py PORT PROGRAM WORD...``: it listens, runs the program, and ends with
 its exit code. A frame is the number of a connection and a length (two 32-bit words), then so
 many bytes. Without bytes the first frame of a number opens it, a later one ends a direction;
-number 0 says why the program could not be run. A socket as standard input carries both ways.
-Nothing here imports evalgate.
+number 0 says why the program could not be run, or nothing once it runs. A socket as standard
+input carries both ways. Nothing here imports evalgate.
 """
 
 from __future__ import annotations
@@ -167,8 +167,8 @@ def main() -> None:
     server.set_inheritable(False)
     number, trouble = run(sys.argv[2:])
     forwarder = Forwarder(server)
+    forwarder.say(0, trouble)
     if trouble:
-        forwarder.say(0, trouble)
         write(2, trouble + b"\n")
     for work in (forwarder.accept, forwarder.deliver):
         threading.Thread(target=work, daemon=True).start()

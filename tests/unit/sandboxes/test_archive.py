@@ -80,6 +80,40 @@ def test_hostile_entries_are_data_and_nothing_else() -> None:
     }
 
 
+def test_a_size_that_was_not_sent_is_an_error() -> None:
+    """A sparse file of a terabyte is a header of 512 bytes; so is any size."""
+    sparse = tarfile.TarInfo("repo/sparse")
+    sparse.type, sparse.size = tarfile.GNUTYPE_SPARSE, 0
+    header = bytearray(sparse.tobuf(format=tarfile.GNU_FORMAT))
+    header[483:495] = b"77777777777\0"
+    total = sum(header[:148]) + sum(header[156:512]) + 8 * ord(" ")
+    header[148:156] = b"%06o\0 " % total
+    big = tarfile.TarInfo("repo/big")
+    big.size = 1 << 33
+    for head in (bytes(header), big.tobuf(format=tarfile.GNU_FORMAT)):
+        with pytest.raises(ValueError, match="its size is not that of what was sent"):
+            unpack(head + bytes(1024))
+
+
+def test_a_chain_of_long_names_is_an_error() -> None:
+    """Each header may say that the next one's name is long, without an end."""
+    long = tarfile.TarInfo("././@LongLink")
+    long.type, long.size = tarfile.GNUTYPE_LONGNAME, 512
+    link = long.tobuf(format=tarfile.GNU_FORMAT) + b"x" * 512
+    with pytest.raises(ValueError, match=r"."):
+        unpack(link * 5000 + bytes(1024))
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [b"+f 644 1 repo/../x", b"+f 644 1 repo/.git/x", b"+f 9 1 repo/x", b"nonsense", b"+f 1"],
+)
+def test_what_is_no_list_is_an_error(entry: bytes) -> None:
+    """Nothing of it is passed over."""
+    with pytest.raises(ValueError, match=r"."):
+        read_listing(b"+f 644 1 repo/ok\0" + entry + b"\0", "repo")
+
+
 def test_what_is_listed_and_not_sent_is_an_error() -> None:
     """A file can not be made up, nor one forgotten."""
     listing = read_listing(b"+f 644 1 repo/new\0", "repo")
@@ -94,8 +128,9 @@ def test_what_is_listed_and_not_sent_is_an_error() -> None:
         (lambda: b"".join(b"+f 644 0 repo/%d\0" % n for n in range(20_001)), "files"),
         (lambda: b"".join(b"+d 755 0 repo/%d\0" % n for n in range(20_001)), "directories"),
         (lambda: b"+d 755 0 repo/" + b"/".join([b"d"] * 200) + b"\0", "directories"),
+        (lambda: b"+f 755 0 repo/" + b"/".join([b"d" * 250] * 17) + b"\0", "in a path"),
     ],
-    ids=["bytes", "files", "directories", "depth"],
+    ids=["bytes", "files", "directories", "depth", "path"],
 )
 def test_too_much_is_refused(entries: Callable[[], bytes], words: str) -> None:
     """The limits are those of every sandbox."""

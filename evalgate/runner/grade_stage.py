@@ -21,7 +21,7 @@ _DRIVER = f"""
 mkdir -p "$EVALGATE_LOGS/verifier"
 i=0
 for command in "$@"; do
-  sh -c "$command" >"$EVALGATE_LOGS/$i.log" 2>&1 </dev/null
+  /bin/sh -c "$command" >"$EVALGATE_LOGS/$i.log" 2>&1 </dev/null
   echo "$?" >"$EVALGATE_LOGS/$i.exit"
   i=$((i + 1))
 done
@@ -45,7 +45,7 @@ def tests_command(task: Task) -> str:
 def _shell_of(files: Tree, script: str) -> str:
     """Return the shell that the first line of a script asks for: ``sh``, or ``bash``."""
     first = files[script].data.partition(b"\n")[0] if script in files else b""
-    return "bash" if first.startswith(b"#!") and b"bash" in first else "sh"
+    return "bash" if first.startswith(b"#!") and b"bash" in first else "/bin/sh"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -97,7 +97,7 @@ def run_grade_stage(
                 "tests": task.tests,
                 **({"inbox": task.solution} if solved else {}),
             },
-            argv=["sh", "-c", solving + _DRIVER, "grade", *commands],
+            argv=["/bin/sh", "-c", solving + _DRIVER, "grade", *commands],
             timeout=task.limits.grade_seconds,
             env={"EVALGATE_TESTS": places.tests, "EVALGATE_LOGS": places.logs, **solution},
             keep=("logs",),

@@ -18,4 +18,4 @@ def forwarder() -> dict[str, File]:
 
 def forwarded(stage: Stage, top: str) -> list[str]:
     """Return the words that run a stage's program with its port carried over standard input."""
-    return ["sh", f"{top}/{FORWARD}/start.sh", str(stage.reach), *stage.argv]
+    return ["/bin/sh", f"{top}/{FORWARD}/start.sh", str(stage.reach), *stage.argv]

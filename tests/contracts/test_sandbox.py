@@ -6,6 +6,7 @@ A provider's known gaps are what it does not promise, and ``FURTHER``; all else 
 from __future__ import annotations
 
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -32,6 +33,13 @@ from evalgate.sandboxes.variables import SYSTEM_DIRECTORIES
 from tests.providers import not_usable
 
 KEPT = 512 * 1024
+
+#: Makes a file at the end of a path that is longer than the kernel takes at once.
+FAR = """
+import os
+for name in ["d" * 250] * 17: os.mkdir(name); os.chdir(name)
+open("far", "x")
+"""
 
 #: What a provider does not keep to beside what it does not promise.
 FURTHER: Mapping[str, frozenset[str]] = {
@@ -566,7 +574,7 @@ def test_git_directories_never_come_back(provider: SandboxProvider) -> None:
         "truncate -s 500M sparse",
         "mkdir d; cd d; seq 20001 | xargs touch",
         "i=0; while [ $i -lt 140 ]; do mkdir d; cd d; i=$((i+1)); done; touch deep",
-        "python3 -c \"import os\nfor n in ['d' * 250] * 17: os.mkdir(n); os.chdir(n)\nopen('f', 'x')\"",
+        f"python3 -c {shlex.quote(FAR)}",
     ],
     ids=["bytes", "sparse", "files", "depth", "path"],
 )

@@ -60,6 +60,26 @@ def test_the_image_of_a_project_comes_from_its_commit(boxed, scripted, evalgate,
         subprocess.run(["docker", "rmi", f"evalgate-sandbox:{digest}"], check=False)
 
 
+def test_programs_of_the_workspace_steer_nothing_of_ours(boxed, scripted, evalgate, engine) -> None:
+    """An image may look for programs in the workspace first; what lays and reads back does not."""
+    boxed.write("sandbox/Dockerfile", DOCKERFILE + "ENV PATH=/evalgate/repo/bin:$PATH\n")
+    for name in ("sh", "date", "find", "head", "rm", "sed", "sort", "tar", "timeout", "uniq"):
+        place = f"tasks/double/environment/workspace/bin/{name}"
+        boxed.write(place, "#!/bin/cat\n")
+        (boxed.path / place).chmod(0o755)
+    boxed.write("sandbox/tool", '#!/bin/sh\nexec /usr/bin/printf "first %s\\n" "$TOOL_HOME"\n')
+    boxed.write("tasks/double/tests/test.sh", '#!/bin/sh\n[ "$(tool)" = "first /opt/tool" ]\n')
+    boxed.commit("Programs of its own")
+    done = evalgate("run", "-k", "1", cwd=boxed.path, env={**engine, "SCRIPTED_URL": scripted.url})
+    assert done.returncode == 0, done.stderr
+    (trial,) = trials(boxed)
+    assert trial["signals"]["files_touched"] == 1, trial
+    subprocess.run(
+        ["docker", "rmi", f"evalgate-sandbox:{trial['conditions']['images']['sandbox']}"],
+        check=False,
+    )
+
+
 @pytest.mark.parametrize("kept", ['sandbox = ["sandbox/tool"]', 'sandbox = ["sandbox/Dockerfile"]'])
 def test_what_an_image_is_made_of_must_be_a_part(boxed, evalgate, kept: str) -> None:
     """Or it would change and no fingerprint with it; the glob to add is told."""

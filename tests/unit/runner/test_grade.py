@@ -130,7 +130,7 @@ def test_a_right_and_a_wrong_answer(graded: Run, python_task: Task, claim: MakeC
     wrong = graded(python_task, claim({"a.py": "x = 2\n"}))
     assert outcome_of(wrong) == (FAILED, f"not passed: {', '.join(IDS)}")
     assert "AssertionError" in wrong.log
-    assert wrong.log.startswith('$ sh "$EVALGATE_TESTS/test.sh"\n')
+    assert wrong.log.startswith('$ /bin/sh "$EVALGATE_TESTS/test.sh"\n')
 
 
 @pytest.mark.parametrize(

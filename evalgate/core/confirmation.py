@@ -7,13 +7,14 @@ same time, blocks; and only they give the difference that is reported then.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from evalgate.core.counts import TaskCounts
 from evalgate.core.multiplicity import task_p_values
-from evalgate.core.rounds import Look
+from evalgate.core.rounds import Look, most_suspects
 from evalgate.core.statistics import Difference, pass_rate_difference, suite_p_value
 
 _SUITE_ALPHA: Final = 0.20
@@ -57,9 +58,18 @@ def plan_of(found: Look, tasks: Sequence[str], *, planned: int, gain: bool = Fal
     ``planned`` with fewer than 5.
     """
     if found.suite:
-        few = gain or planned < _RUNS
-        return Plan(tasks=tuple(tasks), runs=_FEW_RUNS if few else _RUNS)
+        return Plan(tasks=tuple(tasks), runs=_suite_runs(1 if gain else planned))
     return Plan(tasks=found.tasks, runs=_RUNS)
+
+
+def confirming_cost(costs: Mapping[str, float], *, planned: int) -> float:
+    """Return the most that a confirmation may cost, where one run of each task costs so much."""
+    few = sorted(costs.values(), reverse=True)[: most_suspects(planned)]
+    return 2 * max(_suite_runs(planned) * math.fsum(costs.values()), _RUNS * math.fsum(few))
+
+
+def _suite_runs(planned: int) -> int:
+    return _FEW_RUNS if planned < _RUNS else _RUNS
 
 
 def confirm(found: Look, fresh: Sequence[TaskCounts]) -> Confirmation:

@@ -27,12 +27,20 @@ def baseline() -> None:
 @baseline.command()
 @click.argument("run", default="latest")
 @click.option("--reason", default="", help="One line for the ledger.")
+@click.option(
+    "-k",
+    "fewest",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="Accept no fewer live trials of each task; recordings are taken as they are.",
+)
 @pass_globals
-def accept(options: Globals, run: str, reason: str) -> int:
+def accept(options: Globals, run: str, reason: str, fewest: int) -> int:
     """Write RUN's numbers below baselines/, with a ledger entry."""
     from evalgate.commands.accept import accept as accept_run
 
-    path = accept_run(project_of(options), run, console_of(options), reason=reason)
+    path = accept_run(project_of(options), run, console_of(options), reason=reason, fewest=fewest)
     return out(options, path, {"path": path})
 
 

@@ -113,6 +113,9 @@ def regrade(options: Globals, /, **asked: Any) -> int:
 @click.option("--spot-check", is_flag=True, help="Make a few of the recorded trials anew.")
 @click.option("--strict", is_flag=True, help="Exit with 4 where it stays undecided.")
 @click.option("--advisory", is_flag=True, help="Exit with 0; verdict.json keeps the code.")
+@click.option(
+    "--promote", is_flag=True, help="After a pass write the head's baseline; commits nothing."
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Where the verdict is written.")
 @workers_option
 @click.option(

@@ -258,7 +258,7 @@ def _measured(
         found = find_baseline(state)
         if found is None:
             message = f"nobody measured the harness of {state.view.label}"
-            hint = "evalgate run, then evalgate baseline accept"
+            hint = "evalgate run -k 20, then evalgate baseline accept"
             raise UsageError(message, hint=hint)
         costs = trial_costs(found.sample, state.harness)
         return state.config.policy, found.sample, costs, state.config.trials

@@ -96,7 +96,7 @@ class Weighing:
         if self.found.changes:
             verdict = not_attributable(verdict, self.found)
         verdict, waivers = after_waivers(verdict, base, state)
-        verdict = replace(verdict, context={"sandbox": head.sandbox})
+        verdict = replace(verdict, context={"sandbox": head.sandbox, "run": head.run})
         notes = (*self.story.notes, *_powerless(baseline, base), *waivers)
         notes += _scripted_notes(baseline, head.sample)
         notes += () if voiding else head.hits[:_HITS]

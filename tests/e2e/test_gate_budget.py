@@ -29,7 +29,7 @@ def gate(repo, scripted, evalgate):
         repo.write("evalgate.toml", text)
         done = evalgate("run", "--max-usd", "9", cwd=repo.path, env=env)
         assert done.returncode == 0, done.stderr
-        accepted = evalgate("baseline", "accept", cwd=repo.path)
+        accepted = evalgate("baseline", "accept", "-k", "1", cwd=repo.path)
         assert accepted.returncode == 0, accepted.stderr
         repo.commit("a price and a baseline")
         repo.write("agent/prompts/rewrite.md", prompt)

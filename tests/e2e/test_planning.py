@@ -29,7 +29,7 @@ def test_money_chooses_the_best_it_buys(recorded, evalgate, scripted):
     config.write_text(config.read_text().replace('upstream = "env:SCRIPTED_URL"', price))
     env = {"SCRIPTED_URL": scripted.url}
     assert evalgate("run", cwd=recorded.path, env=env).returncode == 0
-    assert evalgate("baseline", "accept", cwd=recorded.path).returncode == 0
+    assert evalgate("baseline", "accept", "-k", "1", cwd=recorded.path).returncode == 0
     done = evalgate("--json", "plan", "--usd", "2.9", cwd=recorded.path)
     found = json.loads(done.stdout)
     costs = {one["trials"]: one["usd_a_gate"] for one in found["choices"]}
@@ -96,7 +96,9 @@ def test_the_ledger_lists_every_experiment(recorded, scripted, evalgate):
     recorded.write("agent/prompts/rewrite.md", "Be WRONG | or not.\n")
     env = {"SCRIPTED_URL": scripted.url}
     assert evalgate("run", cwd=recorded.path, env=env).returncode == 0
-    done = evalgate("baseline", "accept", "--reason", "worse | on purpose", cwd=recorded.path)
+    done = evalgate(
+        "baseline", "accept", "-k", "1", "--reason", "worse | on purpose", cwd=recorded.path
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads(evalgate("--json", "ledger", cwd=recorded.path).stdout)["experiments"]
     assert [(one["passed"], one["measured"]) for one in found] in (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from evalgate import __version__
@@ -50,13 +51,12 @@ def accept(
         message = f"run {run.id} was made to check other trials, and is no measurement of its own"
         raise UsageError(message, hint="evalgate show lists the runs: name one of the harness")
     with open_state(project, WORKTREE) as state:
-        recorded = find_recordings(state, str(info["plan"]["fingerprint"])).trials
-        runs = [run] if recorded else _alike(project, run)
-        if len(runs) > 1:
-            console.note(f"taken together: the {len(runs)} live runs of this harness made here")
-        trials = tuple(trial for one in runs for trial in one.trials)
-        baseline = _baseline(state, run, trials)
-        _require_enough(state, baseline, fewest, console, recorded=bool(recorded))
+        found = candidate(state, run)
+        if len(found.runs) > 1:
+            number = len(found.runs)
+            console.note(f"taken together: the {number} live runs of this harness made here")
+        baseline = found.baseline
+        _require_enough(state, found, fewest, console)
     path = project.root / "baselines" / baseline.filename
     if path.exists():
         console.note(f"{path.name} exists already: the same numbers")
@@ -67,6 +67,27 @@ def accept(
     write_whole(ledger, dump_ledger(_entry(baseline, run, reason)))
     console.note(f"wrote baselines/{path.name} and its ledger entry: commit both")
     return str(path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """Numbers that may become a baseline, and the runs they are of; recorded ones are of one."""
+
+    baseline: Baseline
+    runs: tuple[RunFolder, ...]
+    recorded: bool
+
+
+def candidate(state: State, run: RunFolder) -> Candidate:
+    """Return the baseline that a run's numbers would make, with all that belongs to them.
+
+    Raises:
+        UsageError: they can be none.
+    """
+    recorded = bool(find_recordings(state, str(run.info["plan"]["fingerprint"])).trials)
+    runs = (run,) if recorded else tuple(_alike(state.project, run))
+    trials = tuple(trial for one in runs for trial in one.trials)
+    return Candidate(baseline=_baseline(state, run, trials), runs=runs, recorded=recorded)
 
 
 def _alike(project: Project, run: RunFolder) -> list[RunFolder]:
@@ -135,13 +156,16 @@ def _baseline(state: State, run: RunFolder, trials: tuple[Trial, ...]) -> Baseli
     )
 
 
-def _require_enough(
-    state: State, baseline: Baseline, fewest: int, console: Console, *, recorded: bool
-) -> None:
-    fingerprint = baseline.sample.fingerprint
-    pooled = pool([*state.baselines(fingerprint), baseline]) or baseline.sample
-    there = min(len(task.measured) for task in pooled.tasks.values())
-    if recorded:
+def trials_at_hand(state: State, baseline: Baseline) -> int:
+    """Return how often each task was measured at least, by it and the baselines it joins."""
+    pooled = pool([*state.baselines(baseline.sample.fingerprint), baseline]) or baseline.sample
+    return min((len(task.measured) for task in pooled.tasks.values()), default=0)
+
+
+def _require_enough(state: State, found: Candidate, fewest: int, console: Console) -> None:
+    fingerprint = found.baseline.sample.fingerprint
+    there = trials_at_hand(state, found.baseline)
+    if found.recorded:
         if there < ENOUGH:
             more = f"{ENOUGH} show smaller drops (evalgate run --record --again -k {ENOUGH})"
             console.note(f"{there} recorded trials a task: {more}")

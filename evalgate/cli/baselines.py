@@ -153,10 +153,11 @@ def review(options: Globals) -> int:
 
 
 def _key(question: str, keys: str) -> str:
-    click.echo(question, nl=False)
-    while (key := click.getchar().lower()) not in keys or not key:
-        pass
-    click.echo(key)
+    key = ""
+    while not key or key not in keys:
+        click.echo(question, nl=False)
+        key = click.getchar().lower()
+        click.echo(plain(key))
     return key
 
 

@@ -47,7 +47,8 @@ def find_baseline(base: State) -> Found | None:
 def harnesses_before(state: State, limit: int) -> Iterator[str]:
     """Yield the harnesses before so many changes on the first-parent line, newest first.
 
-    It ends where evalgate was adopted, or a configuration can not be read.
+    What is not committed is a change as well. It ends where evalgate was adopted, or a
+    configuration can not be read.
     """
     project, harness = state.project, state.config.harness
     globs = [glob for part in harness.parts.values() for glob in part]
@@ -56,6 +57,9 @@ def harnesses_before(state: State, limit: int) -> Iterator[str]:
         *to_pathspecs([project.config_name], root=project.prefix),
     )
     tip = state.view.commit or "HEAD"
+    committed = None if state.view.commit else harness_at(state, tip)
+    if committed not in {None, state.fingerprint.digest}:
+        yield committed
     for commit in first_parent_changes(project.git, tip, pathspecs, limit):
         parents = project.git.parents(commit)
         digest = harness_at(state, parents[0]) if parents else None

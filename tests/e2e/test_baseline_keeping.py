@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import re
+import select
 import subprocess
 
 import pytest
@@ -150,11 +151,17 @@ def at_a_terminal(repo, keys: str) -> str:
         stderr=theirs,
     )
     os.close(theirs)
-    os.write(mine, keys.encode())
-    shown = b""
+    shown, answered, left = b"", 0, keys
     with contextlib.suppress(OSError):  # the end of a terminal is an error
-        while data := os.read(mine, 4096):
-            shown += data
+        while True:
+            # What is typed before it listens is thrown away: so until there is an answer.
+            if select.select([mine], [], [], 0.2)[0]:
+                shown += os.read(mine, 4096)
+            if shown.count(b"uit? ") > answered + 1:
+                answered, left = answered + 1, left[1:]
+            _, asked, said = shown.rpartition(b"uit? ")
+            if asked and b"\n" not in said:
+                os.write(mine, left[:1].encode())
     os.close(mine)
     assert asking.wait(timeout=60) == 0, shown
     return shown.decode()

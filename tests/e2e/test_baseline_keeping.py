@@ -131,7 +131,7 @@ def test_what_is_pending_is_printed_where_nobody_can_answer(recorded, project):
     done = project("baseline", "review")
     assert done.returncode == 0, done.stderr
     assert "0/4 passed" in done.stdout
-    assert re.search(r"double +3/3 +0/2 +regressed", done.stdout)
+    assert re.search(r"double +3/3 +0/2 +fell", done.stdout)
     assert re.search(r"evalgate baseline accept \S+ -k 2\n", done.stdout)
     (one,) = json.loads(project("--json", "baseline", "review").stdout)["pending"]
     assert one["accept"] in done.stdout

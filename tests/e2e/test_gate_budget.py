@@ -97,12 +97,16 @@ def test_a_dear_task_is_run_less_often(gate, scripted, repo):
 def test_a_budget_that_ends_a_round_is_no_pass(gate, scripted, repo):
     """What was made is told, and kept for a gate that may use more."""
     call = gate("Fix it, please.\n", "[budget]\nturns = 6\n")
-    repo.git("checkout", "-q", "HEAD~1")
-    text = (repo.path / "evalgate.toml").read_text().replace("turns = 6", "turns = 4")
-    repo.write("evalgate.toml", text)
-    repo.commit("less")
-    repo.write("agent/prompts/rewrite.md", "Fix it, please.\n")
-    repo.commit("edit")
+    text = (repo.path / "evalgate.toml").read_text()
+
+    def edit_again(turns: int) -> None:
+        repo.git("checkout", "-q", "HEAD~1")
+        repo.write("evalgate.toml", text.replace("turns = 6", f"turns = {turns}"))
+        repo.commit("another budget")
+        repo.write("agent/prompts/rewrite.md", "Fix it, please.\n")
+        repo.commit("edit")
+
+    edit_again(4)
     done = call("--live")
     assert done.returncode == 8, done.stdout + done.stderr
     assert len(scripted.requests) == 4
@@ -111,11 +115,7 @@ def test_a_budget_that_ends_a_round_is_no_pass(gate, scripted, repo):
     assert found["reasons"][0] == "the budget of 4 model turns is used up after 4 of 6 trials"
     assert found["reasons"][1].startswith("It would have seen")
     assert {task["head"]["measured"] for task in found["tasks"]} == {2}
-    repo.git("checkout", "-q", "HEAD~1")
-    repo.write("evalgate.toml", text.replace("turns = 4", "turns = 6"))
-    repo.commit("more")
-    repo.write("agent/prompts/rewrite.md", "Fix it, please.\n")
-    repo.commit("edit")
+    edit_again(6)
     done = call("--live")
     assert done.returncode == 0, done.stdout + done.stderr
     assert len(scripted.requests) == 6

@@ -53,6 +53,7 @@ def prune(project: Project, *, keep: int, yes: bool) -> Pruned:
         UsageError: this is not the default branch, or its history is not here.
     """
     git = project.git
+    git.resolve("HEAD")
     here = git.run("symbolic-ref", "-q", "--short", "HEAD", ok=(0, 1)).decode().strip()
     wanted = default_branch(git)
     if not here or here != wanted:

@@ -106,7 +106,7 @@ def renew(project: Project, options: RenewOptions, console: Console) -> Renewal:
 
 
 def _described(state: State, options: RenewOptions) -> Renewal:
-    fingerprint = state.fingerprint.digest
+    fingerprint, tasks = state.fingerprint.digest, state.selected(())
     sample = pool(state.baselines(fingerprint))
     reasons = _unmeasured(state) if sample is None else _unfitting(state, sample)
     older = sample or _older(state)
@@ -114,12 +114,12 @@ def _described(state: State, options: RenewOptions) -> Renewal:
     usd = None
     if costs is not None:
         mean = math.fsum(costs.values()) / len(costs)
-        usd = options.trials * math.fsum(costs.get(task.id, mean) for task in state.tasks)
+        usd = options.trials * math.fsum(costs.get(task.id, mean) for task in tasks)
     return Renewal(
         fingerprint=fingerprint,
         reasons=reasons,
         trials=options.trials,
-        tasks=len(state.tasks),
+        tasks=len(tasks),
         usd=usd,
         rev=options.rev,
     )

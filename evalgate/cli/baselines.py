@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from datetime import datetime
 from typing import Any
 
@@ -16,7 +18,11 @@ from evalgate.cli.root import (
     pass_globals,
     project_of,
     rev_option,
+    usd_option,
+    workers_option,
 )
+from evalgate.core.plain import plain
+from evalgate.errors import ExitCode
 
 
 @cli.group()
@@ -27,12 +33,20 @@ def baseline() -> None:
 @baseline.command()
 @click.argument("run", default="latest")
 @click.option("--reason", default="", help="One line for the ledger.")
+@click.option(
+    "-k",
+    "fewest",
+    type=click.IntRange(1),
+    default=20,
+    show_default=True,
+    help="Accept no fewer live trials of each task; recordings are taken as they are.",
+)
 @pass_globals
-def accept(options: Globals, run: str, reason: str) -> int:
+def accept(options: Globals, run: str, reason: str, fewest: int) -> int:
     """Write RUN's numbers below baselines/, with a ledger entry."""
     from evalgate.commands.accept import accept as accept_run
 
-    path = accept_run(project_of(options), run, console_of(options), reason=reason)
+    path = accept_run(project_of(options), run, console_of(options), reason=reason, fewest=fewest)
     return out(options, path, {"path": path})
 
 
@@ -85,6 +99,84 @@ def verify(options: Globals, rev: str | None) -> int:
     found = verify_baselines(project_of(options), rev=rev)
     out(options, found.text, found.to_json())
     return found.exit_code
+
+
+@baseline.command()
+@rev_option
+@click.option(
+    "-k",
+    "trials",
+    type=click.IntRange(1, 200),
+    default=20,
+    show_default=True,
+    help="Trials a task.",
+)
+@click.option("--live", is_flag=True, help="Make the trials now, and write the baseline.")
+@workers_option
+@usd_option
+@pass_globals
+def renew(options: Globals, /, **asked: Any) -> int:
+    """Say why a harness's baseline fits no more, and what a new one costs; make it with --live."""
+    from evalgate.commands.renewal import RenewOptions
+    from evalgate.commands.renewal import renew as make
+
+    found = make(project_of(options), RenewOptions(**asked), console_of(options))
+    return out(options, found.text, found.to_json())
+
+
+@baseline.command()
+@pass_globals
+def review(options: Globals) -> int:
+    """Go through what was measured here and is in no baseline: accept, reject or skip each.
+
+    At a terminal a key answers; elsewhere, and in CI, it is only printed.
+    """
+    from evalgate.commands.accept import accept as accept_run
+    from evalgate.commands.review import review as look
+
+    project = project_of(options)
+    found = look(project)
+    asked = sys.stdin.isatty() and sys.stdout.isatty() and not os.environ.get("CI")
+    if options.as_json or not asked or not found.pending:
+        return out(options, found.text, found.to_json())
+    for one in found.pending:
+        click.echo(plain(one.text))
+        key = _key("(a)ccept, (r)eject, (s)kip or (q)uit? ", "arsq")
+        if key == "q":
+            break
+        if key == "a":
+            click.echo(accept_run(project, one.run, console_of(options), fewest=one.fewest))
+        elif key == "r":
+            one.decline()
+    click.echo("git status shows what was written: nothing is committed")
+    return ExitCode.OK
+
+
+def _key(question: str, keys: str) -> str:
+    key = ""
+    while not key or key not in keys:
+        click.echo(question, nl=False)
+        key = click.getchar().lower()
+        click.echo(plain(key))
+    return key
+
+
+@baseline.command()
+@click.option(
+    "--keep",
+    type=click.IntRange(1),
+    required=True,
+    metavar="N",
+    help="Keep those of the newest N harnesses that have one; what a tag names stays as well.",
+)
+@click.option("--yes", is_flag=True, help="Delete what is listed.")
+@pass_globals
+def prune(options: Globals, /, **asked: Any) -> int:
+    """List committed baselines that nothing is compared with any more, on the default branch."""
+    from evalgate.commands.pruning import prune as look
+
+    found = look(project_of(options), **asked)
+    return out(options, found.text, found.to_json())
 
 
 @cli.command()

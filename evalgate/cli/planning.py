@@ -16,7 +16,11 @@ from evalgate.cli.root import Globals, Number, cli, out, pass_globals, project_o
     metavar="POINTS",
     help="The drop in pass rate that shall be found.",
 )
-@click.option("--usd", type=Number(0, 1e9), help="Choose the best for this much a gate.")
+@click.option(
+    "--usd",
+    type=Number(0, 1e9),
+    help="Deal so much out over the tasks, as `gate --usd` does, and say what it detects.",
+)
 @rev_option
 @pass_globals
 def plan(options: Globals, drop: float, usd: float | None, rev: str | None) -> int:

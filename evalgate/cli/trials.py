@@ -113,9 +113,19 @@ def regrade(options: Globals, /, **asked: Any) -> int:
 @click.option("--spot-check", is_flag=True, help="Make a few of the recorded trials anew.")
 @click.option("--strict", is_flag=True, help="Exit with 4 where it stays undecided.")
 @click.option("--advisory", is_flag=True, help="Exit with 0; verdict.json keeps the code.")
+@click.option(
+    "--promote", is_flag=True, help="After a pass write the head's baseline; commits nothing."
+)
 @click.option("--out", type=click.Path(path_type=Path), help="Where the verdict is written.")
 @workers_option
-@usd_option
+@click.option(
+    "--usd",
+    "--max-usd",
+    "max_usd",
+    type=Number(0, 1e9),
+    help="Spend so much at most on the whole gate: fewer trials where it has to be, dealt out so"
+    " that what is suspected can be confirmed.",
+)
 @pass_globals
 def gate(options: Globals, /, **asked: Any) -> int:
     """Compare the head with the baseline committed for its base, and decide."""

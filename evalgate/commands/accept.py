@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from evalgate import __version__
 from evalgate.commands.console import Console
 from evalgate.commands.project import WORKTREE, Project, State, open_state
 from evalgate.commands.recordings import find_recordings
-from evalgate.core.baseline import Baseline, Provenance
+from evalgate.core.baseline import Baseline, Provenance, pool
 from evalgate.core.json import Json
 from evalgate.core.sample import Sample, sample_of
 from evalgate.core.task import suite_digest
@@ -23,13 +24,23 @@ from evalgate.wiring import Kind
 _EQUAL = ("kind", "fingerprint", "suite", "tripwires")
 
 
-def accept(project: Project, name: str, console: Console, *, reason: str = "") -> str:
+#: A baseline is compared with for a long time: so many trials of each task make it a steady one.
+ENOUGH = 20
+
+
+def accept(
+    project: Project, name: str, console: Console, *, reason: str = "", fewest: int = ENOUGH
+) -> str:
     """Write a run's numbers as a baseline and a ledger entry; return the file's path.
 
     Live trials of a harness that has no recordings are taken with those of all its other runs
     that were made here under equal conditions: nobody chooses the run that came out best, and
     the rounds of a live gate are one sample. Refuses a run that is not finished or was made to
     confirm a suspicion, and trials that do not cover the suite or errored too often.
+
+    Live trials are refused that come to fewer than ``fewest`` of a task, together with those of
+    the harness's baselines that they are pooled with. Recordings are taken as they are: how many
+    of them there are was settled when they were made.
     """
     run = RunStore(project.state).find(name)
     info = run.info
@@ -40,22 +51,43 @@ def accept(project: Project, name: str, console: Console, *, reason: str = "") -
         message = f"run {run.id} was made to check other trials, and is no measurement of its own"
         raise UsageError(message, hint="evalgate show lists the runs: name one of the harness")
     with open_state(project, WORKTREE) as state:
-        recorded = find_recordings(state, str(info["plan"]["fingerprint"])).trials
-        runs = [run] if recorded else _alike(project, run)
-        if len(runs) > 1:
-            console.note(f"taken together: the {len(runs)} live runs of this harness made here")
-        trials = tuple(trial for one in runs for trial in one.trials)
-        baseline = _baseline(state, run, trials)
+        found = candidate(state, run)
+        if len(found.runs) > 1:
+            number = len(found.runs)
+            console.note(f"taken together: the {number} live runs of this harness made here")
+        baseline = found.baseline
+        _require_enough(state, found, fewest, console)
     path = project.root / "baselines" / baseline.filename
     if path.exists():
         console.note(f"{path.name} exists already: the same numbers")
         return str(path)
-    date = baseline.provenance.date
+    date = baseline.provenance.date[:10]
     ledger = path.parent / "ledger" / f"{date}-{path.name}"
     write_whole(path, dump_baseline(baseline))
     write_whole(ledger, dump_ledger(_entry(baseline, run, reason)))
     console.note(f"wrote baselines/{path.name} and its ledger entry: commit both")
     return str(path)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Candidate:
+    """Numbers that may become a baseline, and the runs they are of; recorded ones are of one."""
+
+    baseline: Baseline
+    runs: tuple[RunFolder, ...]
+    recorded: bool
+
+
+def candidate(state: State, run: RunFolder) -> Candidate:
+    """Return the baseline that a run's numbers would make, with all that belongs to them.
+
+    Raises:
+        UsageError: they can be none.
+    """
+    recorded = bool(find_recordings(state, str(run.info["plan"]["fingerprint"])).trials)
+    runs = (run,) if recorded else tuple(_alike(state.project, run))
+    trials = tuple(trial for one in runs for trial in one.trials)
+    return Candidate(baseline=_baseline(state, run, trials), runs=runs, recorded=recorded)
 
 
 def _alike(project: Project, run: RunFolder) -> list[RunFolder]:
@@ -118,10 +150,35 @@ def _baseline(state: State, run: RunFolder, trials: tuple[Trial, ...]) -> Baseli
         provenance=Provenance(
             evalgate=__version__,
             commit=tip or "",
-            date=datetime.now(UTC).date().isoformat(),
+            date=datetime.now(UTC).isoformat(timespec="seconds"),
             recordings=sample.recordings,
         ),
     )
+
+
+def trials_at_hand(state: State, baseline: Baseline) -> int:
+    """Return how often each task was measured at least, by it and the baselines it joins."""
+    pooled = pool([*state.baselines(baseline.sample.fingerprint), baseline]) or baseline.sample
+    return min((len(task.measured) for task in pooled.tasks.values()), default=0)
+
+
+def _require_enough(state: State, found: Candidate, fewest: int, console: Console) -> None:
+    fingerprint = found.baseline.sample.fingerprint
+    there = trials_at_hand(state, found.baseline)
+    if found.recorded:
+        if there < ENOUGH:
+            more = f"{ENOUGH} show smaller drops (evalgate run --record --again -k {ENOUGH})"
+            console.note(f"{there} recorded trials a task: {more}")
+        return
+    if there >= fewest:
+        return
+    message = f"there are {there} trials a task, and a baseline takes {fewest}"
+    rev = "" if fingerprint == state.fingerprint.digest else " --rev REV"
+    hint = (
+        f"evalgate run{rev} -k {fewest - there} makes the rest, then this again;"
+        f" -k {max(there, 1)} accepts what there is"
+    )
+    raise UsageError(message, hint=hint)
 
 
 def _refuse_scripted(state: State, run: RunFolder, sample: Sample) -> None:
@@ -142,7 +199,7 @@ def _entry(baseline: Baseline, run: RunFolder, reason: str) -> dict[str, Json]:
         "run": run.id,
         "evidence": str(sample.evidence),
         "recordings": sample.recordings,
-        "date": baseline.provenance.date,
+        "date": baseline.provenance.date[:10],
         "commit": baseline.provenance.commit,
         "parts": dict(baseline.parts),
         "passed": {name: task.passed for name, task in sample.tasks.items()},

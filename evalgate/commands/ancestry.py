@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from evalgate.commands.project import State, open_state
@@ -34,24 +35,37 @@ def find_baseline(base: State) -> Found | None:
     sample = pool(base.baselines(base.fingerprint.digest))
     if sample is not None:
         return Found(sample=sample)
-    project, harness = base.project, base.config.harness
-    globs = [glob for part in harness.parts.values() for glob in part]
-    pathspecs = (
-        *to_pathspecs(globs, root=base.harness_root),
-        *to_pathspecs([project.config_name], root=project.prefix),
-    )
-    tip = base.view.commit or "HEAD"
     seen = {base.fingerprint.digest}
-    for commit in first_parent_changes(project.git, tip, pathspecs, _LIMIT):
-        parents = project.git.parents(commit)
-        digest = _digest(base, parents[0]) if parents else None
-        if digest is None:
-            return None
+    for digest in harnesses_before(base, _LIMIT):
         sample = pool(base.baselines(digest))
         if sample is not None:
             return Found(sample=sample, changes=len(seen))
         seen.add(digest)
     return None
+
+
+def harnesses_before(state: State, limit: int) -> Iterator[str]:
+    """Yield the harnesses before so many changes on the first-parent line, newest first.
+
+    What is not committed is a change as well. It ends where evalgate was adopted, or a
+    configuration can not be read.
+    """
+    project, harness = state.project, state.config.harness
+    globs = [glob for part in harness.parts.values() for glob in part]
+    pathspecs = (
+        *to_pathspecs(globs, root=state.harness_root),
+        *to_pathspecs([project.config_name], root=project.prefix),
+    )
+    tip = state.view.commit or "HEAD"
+    committed = None if state.view.commit else harness_at(state, tip)
+    if committed not in {None, state.fingerprint.digest}:
+        yield committed
+    for commit in first_parent_changes(project.git, tip, pathspecs, limit):
+        parents = project.git.parents(commit)
+        digest = harness_at(state, parents[0]) if parents else None
+        if digest is None:
+            return
+        yield digest
 
 
 def not_attributable(verdict: Verdict, found: Found) -> Verdict:
@@ -64,9 +78,10 @@ def not_attributable(verdict: Verdict, found: Found) -> Verdict:
     return replace(verdict, decision=decision, sentence=sentence)
 
 
-def _digest(base: State, commit: str) -> str | None:
+def harness_at(state: State, commit: str) -> str | None:
+    """Return the harness of a commit of the same project, None where there is none."""
     try:
-        with open_state(base.project, Subject.parse(commit)) as state:
-            return state.fingerprint.digest
+        with open_state(state.project, Subject.parse(commit)) as then:
+            return then.fingerprint.digest
     except UsageError:  # from before evalgate was adopted, or broken then
         return None

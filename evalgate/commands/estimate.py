@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
+from evalgate.commands.cost import trial_costs
 from evalgate.commands.project import State
 from evalgate.core.baseline import pool
 from evalgate.core.harness import Harness
-from evalgate.core.pricing import cost_usd
 from evalgate.core.soft import median
 from evalgate.core.task import Task
-from evalgate.core.trajectory import Usage
 
 
 def estimate(state: State, harness: Harness, tasks: Sequence[Task], trials: int) -> str:
@@ -24,21 +24,11 @@ def estimate(state: State, harness: Harness, tasks: Sequence[Task], trials: int)
     rows = [row.signals for row in sample.rows] if sample else []
     turns = [row.turns for row in rows if row.turns is not None]
     prices = {model.price for model in harness.config.models.values()}
-    usages = [
-        Usage(
-            input_tokens=row.input_tokens,
-            output_tokens=row.output_tokens,
-            cache_read_tokens=row.cache_read_tokens,
-            cache_write_tokens=row.cache_write_tokens,
-        )
-        for row in rows
-    ]
-    costs = [cost_usd(usage, next(iter(prices))) for usage in usages] if len(prices) == 1 else []
-    known = [cost for cost in costs if cost is not None]
+    costs = trial_costs(sample, harness) if sample else None
     calls = f"about {round(median(turns) * trials)} model calls" if turns else "calls unknown"
     money = "cost unknown"
     if all(price is not None and not (price.input or price.output) for price in prices):
         money = "cost $0 (the model runs here)"
-    elif known and len(known) == len(costs):
-        money = f"about ${sum(known) / len(known) * trials:.2f}"
+    elif costs is not None:
+        money = f"about ${math.fsum(costs.values()) / len(costs) * trials:.2f}"
     return f"estimate: {trials} trials of {len(ids)} tasks, {calls}, {money}"

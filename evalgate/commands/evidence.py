@@ -195,7 +195,7 @@ def trials_here(it: Gathering) -> MadeHere:
 
 def head_trials(it: Gathering, made: MadeHere) -> HeadTrials:
     """Return trials made here as those of the head."""
-    newest = made.runs[-1]
+    newest = made.runs[-1] if made.runs else None
     return HeadTrials(
         sample=sample_of(
             made.trials,
@@ -204,8 +204,8 @@ def head_trials(it: Gathering, made: MadeHere) -> HeadTrials:
             recordings=len(made.runs),
         ),
         tasks=it.tasks,
-        sandbox=str(newest.info["plan"]["sandbox"]),
-        run=newest.id,
+        sandbox=str(newest.info["plan"]["sandbox"]) if newest else "",
+        run=newest.id if newest else "",
         hits=hits_of(made.trials),
     )
 

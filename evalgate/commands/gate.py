@@ -14,6 +14,7 @@ from evalgate.commands.console import Console
 from evalgate.commands.evidence import gathering
 from evalgate.commands.fingerprint import changed_parts
 from evalgate.commands.project import Project, State, open_state, subject_of
+from evalgate.commands.promotion import promote
 from evalgate.commands.tampering import edited_baselines, gate_edits
 from evalgate.commands.weighing import Weighing
 from evalgate.core.decision import Decision
@@ -42,6 +43,7 @@ class GateOptions:
     max_usd: float | None = None
     workers: int | None = None
     advisory: bool = False
+    promote: bool = False
     out: Path | None = None
 
 
@@ -65,11 +67,18 @@ def gate(project: Project, options: GateOptions, console: Console) -> tuple[Exit
         state = stack.enter_context(open_state(project, pair.head))
         base = _base_state(project, pair, stack)
         verdict, story = _judged(state, base, pair, options, console)
+        failed = ""
+        if options.promote:
+            promotion = promote(project, verdict, story, console)
+            verdict, story, failed = promotion.verdict, promotion.story, promotion.failed
         verdict = replace(verdict, strict=options.strict)
         page = render_verdict(verdict, story, template=_template(base))
     gated = Gated(verdict=verdict, page=page)
     _write(out, gated, project)
     code = verdict.exit_code
+    if failed:
+        console.warn(f"not promoted: {failed}")
+        code = ExitCode.USAGE
     if options.advisory and code is not ExitCode.OK:
         console.note(f"advisory: exit code {int(code)} is kept in verdict.json")
         code = ExitCode.OK
@@ -184,7 +193,7 @@ def _name(state: State) -> str:
 
 def _measure_base(base: str) -> tuple[str, ...]:
     return (
-        f"evalgate run --rev {base[:12]}   # live trials of the base's harness",
+        f"evalgate run --rev {base[:12]} -k 20   # live trials of the base's harness",
         "evalgate baseline accept latest",
         "git add baselines && git commit   # on the base branch",
     )

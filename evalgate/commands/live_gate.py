@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
+from operator import itemgetter
 
 from evalgate.commands.budget import budget_of, require_prices
 from evalgate.commands.estimate import estimate
 from evalgate.commands.evidence import (
     Gathering,
     HeadTrials,
+    MadeHere,
     head_trials,
     hits_of,
     request_of,
     trials_here,
 )
+from evalgate.commands.ration import ration, would_have_seen
 from evalgate.commands.trials import Request, make_trials
 from evalgate.core.change import change_of
 from evalgate.core.confirmation import Plan
 from evalgate.core.course import Course, Round, course
 from evalgate.core.decision import Decision
-from evalgate.core.judgement import judge_course
+from evalgate.core.judgement import judge_course, judge_cut
 from evalgate.core.policy import Policy
 from evalgate.core.sample import Sample, sample_of
+from evalgate.core.task import Task
 from evalgate.core.trial import Evidence, Trial
 from evalgate.core.verdict import Verdict, counts_of, not_measured, prepare
-from evalgate.errors import UsageError
+from evalgate.errors import BudgetReachedError, UsageError
 from evalgate.runner.run import Job
 from evalgate.store.runs import RunStore
 from evalgate.wiring import Kind
@@ -47,25 +52,37 @@ def judge_live(it: Gathering, baseline: Sample, policy: Policy) -> LiveGate:
     """Make what trials the course of a live gate asks for, and judge by how it ends.
 
     Trials that were made here already are used first, and a confirmation that the same pair of
-    harnesses had is not made again.
+    harnesses had is not made again. The budget is that of the gate: when it is used up, the
+    gate ends undecided, and goes on from there with a larger one.
 
     Raises:
         UsageError: the change sends its requests somewhere the base does not.
     """
     require_known_upstreams(it)
-    planned = it.base.config.trials
+    usd = budget_of(it.base.config, it.max_usd).usd
+    most = ration(it.tasks, baseline, it.harness, trials=it.base.config.trials, usd=usd)
+    if most.said:
+        it.console.note(most.said)
+    planned = most.planned
     steps = course(policy, planned=planned)
     wanted = next(steps)
-    told: tuple[str, ...] = ()
+    told: tuple[str, ...] = (most.said,) if most.said else ()
     while True:
         if isinstance(wanted, Round):
-            prepared, head = _round(it, baseline, policy, wanted.runs)
+            prepared, head, cut = _round(it, baseline, policy, most.round(wanted.runs))
+            if cut:
+                verdict = _seeing(judge_cut(prepared, cut), baseline)
+                return LiveGate(verdict=verdict, head=head, told=told)
             if prepared.decision is not Decision.PASS:
-                return LiveGate(verdict=prepared, head=head)
+                return LiveGate(verdict=prepared, head=head, told=told)
             changes = prepared.changes
         else:
-            told = (_of_both(wanted),)
-            base_sample, head_sample, hits = _fresh(it, wanted)
+            told = (*told, _of_both(wanted))
+            try:
+                base_sample, head_sample, hits = _fresh(it, wanted)
+            except BudgetReachedError as error:
+                why = f"something was suspected and not confirmed: {error.message}"
+                return LiveGate(verdict=judge_cut(prepared, why), head=head, told=told)
             head = replace(head, hits=(*head.hits, *hits))
             unsound = _unsound(prepared, base_sample, head_sample)
             if unsound is not None:
@@ -75,26 +92,51 @@ def judge_live(it: Gathering, baseline: Sample, policy: Policy) -> LiveGate:
             wanted = steps.send(counts_of(changes))
         except StopIteration as end:
             found: Course = end.value
-            verdict = judge_course(prepared, found, planned=planned)
+            verdict = _seeing(judge_course(prepared, found, planned=planned), baseline)
             looks = ", ".join(f"{one.sign}" for one in found.looks)
             return LiveGate(verdict=verdict, head=head, told=(f"looks: {looks}", *told))
 
 
+def _seeing(verdict: Verdict, baseline: Sample) -> Verdict:
+    """Add to a verdict that decides nothing which drop so many trials would have shown."""
+    if verdict.decision not in {Decision.UNDECIDED, Decision.BUDGET} or verdict.head is None:
+        return verdict
+    made = {name: len(task.measured) for name, task in verdict.head.tasks.items()}
+    seen = would_have_seen(baseline, verdict.policy, made)
+    return replace(verdict, reasons=(*verdict.reasons, seen)) if seen else verdict
+
+
 def _round(
-    it: Gathering, baseline: Sample, policy: Policy, runs: int
-) -> tuple[Verdict, HeadTrials]:
-    """Have so many trials of every task of the head, and put them beside the baseline."""
-    made = trials_here(it)
-    jobs = [
-        Job(task=task, n=n) for task in it.tasks for n in range(len(made.of(task)) + 1, runs + 1)
-    ]
+    it: Gathering, baseline: Sample, policy: Policy, runs: Mapping[str, int]
+) -> tuple[Verdict, HeadTrials, str]:
+    """Have so many trials of each task of the head, and put them beside the baseline.
+
+    The text says what ended the round early, when the budget did.
+    """
+    made, cut = trials_here(it), ""
+    jobs = _missing(it.tasks, made, runs)
     if jobs:
-        it.console.note(f"round of {runs} trials a task: {len(jobs)} to make")
+        it.console.note(f"round of {max(runs.values())} trials a task: {len(jobs)} to make")
         it.console.note(estimate(it.base, it.harness, it.tasks, len(jobs)))
-        make_trials(it.state, live_request(it, Kind.RUN, jobs), it.console)
+        try:
+            make_trials(it.state, live_request(it, Kind.RUN, jobs), it.console)
+        except BudgetReachedError as error:
+            cut = error.message
         made = trials_here(it)
     head = head_trials(it, made)
-    return prepare(baseline, head.sample, policy), head
+    return prepare(baseline, head.sample, policy), head, cut
+
+
+def _missing(tasks: Sequence[Task], made: MadeHere, runs: Mapping[str, int]) -> list[Job]:
+    """Return what is not made yet, each task in its turn: a budget may end it anywhere."""
+    jobs = []
+    for task in tasks:
+        there = made.of(task)
+        used = {trial.key.n for trial in there}
+        free = (n for n in count(1) if n not in used)
+        lacking = range(len(there), runs[task.id])
+        jobs += [(place, Job(task=task, n=next(free))) for place in lacking]
+    return [job for _, job in sorted(jobs, key=itemgetter(0))]
 
 
 def _fresh(it: Gathering, plan: Plan) -> tuple[Sample, Sample, tuple[str, ...]]:
@@ -175,7 +217,11 @@ def require_known_upstreams(it: Gathering) -> None:
 
 
 def live_request(it: Gathering, kind: Kind, jobs: Sequence[Job]) -> Request:
-    """Return a request for live trials of the head within the base's budget."""
+    """Return a request for live trials of the head within the base's budget.
+
+    All requests for one pair of harnesses share it, in one call of the gate or in several.
+    """
     budget = budget_of(it.base.config, it.max_usd)
     require_prices(it.harness, budget, it.tasks)
-    return replace(request_of(it, kind, jobs), budget=budget)
+    account = f"gate {it.base.harness.fingerprint}..{it.harness.fingerprint}"
+    return replace(request_of(it, kind, jobs), budget=budget, account=account)

@@ -3,26 +3,24 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_left
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from evalgate.commands.ancestry import find_baseline
+from evalgate.commands.cost import trial_costs
 from evalgate.commands.project import Project, open_state, subject_of
 from evalgate.commands.tables import render_rows
+from evalgate.core.allocation import allocate
 from evalgate.core.json import Json
 from evalgate.core.policy import Policy
 from evalgate.core.rates import percent
 from evalgate.core.rounds import looks
 from evalgate.core.sample import Sample
-from evalgate.core.simulation import Outlook, outlook
+from evalgate.core.simulation import DROPS, POWER, Outlook, outlook, smallest_drop
 from evalgate.errors import UsageError
 
 _TRIALS = (1, 3, 5, 10, 20)
 _GATES = 150
-_POWER = 0.8
-#: Drops that are tried for the smallest one that would be seen, in points.
-_DROPS = (2, 4, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,6 +35,47 @@ class Choice:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Affordable:
+    """What a sum of money buys at most: trials of each task, and what they find of the drop.
+
+    ``trials`` is empty where the money pays for no gate, or nobody knows what trials cost;
+    ``smallest`` is the smallest drop that they find four times in five.
+    """
+
+    usd: float
+    trials: Mapping[str, int] = field(default_factory=dict)
+    found: float = 0.0
+    smallest: float | None = None
+
+    @property
+    def text(self) -> str:
+        """Say it in one line."""
+        if not self.trials:
+            return f"For ${self.usd:.2f} no gate is known to be affordable."
+        most = max(self.trials.values())
+        fewer = [f"{n} of {name}" for name, n in sorted(self.trials.items()) if n < most]
+        least = (
+            f"no drop of up to {DROPS[-1]} points"
+            if self.smallest is None
+            else f"a drop of {self.smallest * 100:g} points or more"
+        )
+        return (
+            f"For ${self.usd:.2f} at most, what confirms counted: {most} trials a task"
+            f"{' (' + ', '.join(fewer) + ')' if fewer else ''}, which find it"
+            f" {_share(self.found)} of the time, and {least} four times in five."
+        )
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the JSON form."""
+        return {
+            "usd": self.usd,
+            "trials": dict(self.trials),
+            "found": self.found,
+            "smallest_drop": self.smallest,
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Planned:
     """What may be chosen for one drop; ``affordable`` is the best within a sum of money."""
 
@@ -44,15 +83,7 @@ class Planned:
     tasks: int
     runs: int
     choices: tuple[Choice, ...]
-    usd: float | None = None
-
-    @property
-    def affordable(self) -> Choice | None:
-        """The choice that finds most for the money, None without one that is known to fit."""
-        if self.usd is None:
-            return None
-        fitting = [one for one in self.choices if one.usd is not None and one.usd <= self.usd]
-        return max(fitting, key=lambda one: one.found, default=None)
+    affordable: Affordable | None = None
 
     @property
     def text(self) -> str:
@@ -74,7 +105,7 @@ class Planned:
             " trials are counted:",
             render_rows(rows),
         ]
-        good = next((one for one in self.choices if one.found >= _POWER), None)
+        good = next((one for one in self.choices if one.found >= POWER), None)
         if good is None:
             said.append(
                 "None of these would find it four times in five: measure the baseline more"
@@ -82,22 +113,12 @@ class Planned:
             )
         else:
             said.append(f"{good.trials} trials a task find it at least four times in five.")
-        if self.usd is not None:
-            said.append(self._for_the_money())
+        if self.affordable is not None:
+            said.append(self.affordable.text)
         return "\n".join(said)
-
-    def _for_the_money(self) -> str:
-        best = self.affordable
-        if best is None:
-            return f"For ${self.usd:.2f} none of these is known to be affordable."
-        return (
-            f"For ${self.usd:.2f}: {best.trials} trials a task, which find it"
-            f" {_share(best.found)} of the time."
-        )
 
     def to_json(self) -> dict[str, Json]:
         """Return the JSON form."""
-        best = self.affordable
         return {
             "drop": self.drop,
             "tasks": self.tasks,
@@ -112,7 +133,7 @@ class Planned:
                 }
                 for one in self.choices
             ],
-            "affordable": None if best is None else best.trials,
+            "affordable": None if self.affordable is None else self.affordable.to_json(),
         }
 
 
@@ -132,7 +153,7 @@ class Noise:
         seen = (
             f"The smallest drop that it finds four times in five: {self.smallest * 100:g} points."
             if self.smallest is not None
-            else f"It finds no even drop of up to {_DROPS[-1]} points four times in five."
+            else f"It finds no even drop of up to {DROPS[-1]} points four times in five."
         )
         rounds = ", ".join(map(str, looks(self.trials)))
         return "\n".join(
@@ -166,9 +187,9 @@ def plan(project: Project, *, rev: str | None, drop: float, usd: float | None) -
     if not 0 < drop <= 1:
         message = f"--drop {drop * 100:g}: a drop lies between 0 and 100 points"
         raise UsageError(message, hint="--drop 15 asks for fifteen points")
-    policy, sample, _ = _measured(project, rev)
+    policy, sample, costs, _ = _measured(project, rev)
     stored = _stored(sample)
-    price = _price(sample)
+    price = None if costs is None else math.fsum(costs.values()) / len(costs)
     choices = []
     for trials in _TRIALS:
         found = outlook(stored, policy, planned=trials, drop=drop, gates=_GATES)
@@ -183,8 +204,33 @@ def plan(project: Project, *, rev: str | None, drop: float, usd: float | None) -
             )
         )
     return Planned(
-        drop=drop, tasks=len(stored), runs=_runs(stored), choices=tuple(choices), usd=usd
+        drop=drop,
+        tasks=len(stored),
+        runs=_runs(stored),
+        choices=tuple(choices),
+        affordable=None if usd is None else _affordable(usd, stored, costs, policy, drop),
     )
+
+
+def _affordable(
+    usd: float,
+    stored: Mapping[str, tuple[int, int]],
+    costs: Mapping[str, float] | None,
+    policy: Policy,
+    drop: float,
+) -> Affordable:
+    """Deal the money out as `evalgate gate --usd` does, for up to as many trials as are tried."""
+    dealt = None
+    if costs is not None:
+        dealt = allocate(usd, {name: costs[name] for name in stored}, most=_TRIALS[-1])
+    if dealt is None:
+        return Affordable(usd=usd)
+    planned = max(dealt.values())
+    found = outlook(
+        stored, policy, planned=planned, drop=drop, gates=_GATES, allocation=dealt
+    ).blocked
+    smallest = smallest_drop(stored, policy, planned=planned, gates=_GATES, allocation=dealt)
+    return Affordable(usd=usd, trials=dealt, found=found, smallest=smallest)
 
 
 def noise(project: Project, *, rev: str | None, trials: int | None) -> Noise:
@@ -193,34 +239,29 @@ def noise(project: Project, *, rev: str | None, trials: int | None) -> Noise:
     Raises:
         UsageError: nobody measured this harness.
     """
-    policy, sample, configured = _measured(project, rev)
+    policy, sample, _, configured = _measured(project, rev)
     stored, planned = _stored(sample), trials or configured
     nothing = outlook(stored, policy, planned=planned, drop=0.0, gates=_GATES)
-
-    def is_seen(points: int) -> bool:
-        drop = points / 100
-        seen = outlook(stored, policy, planned=planned, drop=drop, gates=_GATES)
-        return seen.blocked >= _POWER
-
-    place = bisect_left(_DROPS, x=True, key=is_seen)
-    smallest = _DROPS[place] / 100 if place < len(_DROPS) else None
     return Noise(
         trials=planned,
         tasks=len(stored),
         runs=_runs(stored),
         nothing=nothing,
-        smallest=smallest,
+        smallest=smallest_drop(stored, policy, planned=planned, gates=_GATES),
     )
 
 
-def _measured(project: Project, rev: str | None) -> tuple[Policy, Sample, int]:
+def _measured(
+    project: Project, rev: str | None
+) -> tuple[Policy, Sample, dict[str, float] | None, int]:
     with open_state(project, subject_of(rev)) as state:
         found = find_baseline(state)
         if found is None:
             message = f"nobody measured the harness of {state.view.label}"
-            hint = "evalgate run, then evalgate baseline accept"
+            hint = "evalgate run -k 20, then evalgate baseline accept"
             raise UsageError(message, hint=hint)
-        return state.config.policy, found.sample, state.config.trials
+        costs = trial_costs(found.sample, state.harness)
+        return state.config.policy, found.sample, costs, state.config.trials
 
 
 def _stored(sample: Sample) -> dict[str, tuple[int, int]]:
@@ -233,13 +274,6 @@ def _stored(sample: Sample) -> dict[str, tuple[int, int]]:
 
 def _runs(stored: Mapping[str, tuple[int, int]]) -> int:
     return sum(runs for _, runs in stored.values())
-
-
-def _price(sample: Sample) -> float | None:
-    """Return what a trial costs on average; None when that is unknown of any of them."""
-    costs: Sequence[float | None] = [row.signals.cost_usd for row in sample.rows]
-    known = [cost for cost in costs if cost is not None]
-    return math.fsum(known) / len(known) if known and len(known) == len(costs) else None
 
 
 def _share(share: float) -> str:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from evalgate.commands.accept import ENOUGH
 from evalgate.commands.evidence import HeadTrials
 from evalgate.commands.project import State
 from evalgate.core.change import Change, TaskChange
 from evalgate.core.patch import render_difference
 from evalgate.core.sample import Row, TaskSample
-from evalgate.core.trial import Outcome
+from evalgate.core.trial import Evidence, Outcome
 from evalgate.core.verdict import Verdict
 from evalgate.report.verdict import Story
 
@@ -48,5 +49,13 @@ def _steps(verdict: Verdict, head: HeadTrials) -> list[str]:
     worst = [change.task for change in verdict.of(Change.REGRESSED, Change.FELL)][:1]
     steps = [f"evalgate show {head.run}:{task}" for task in worst]
     if int(verdict.exit_code) == 0:
-        steps.append(f"evalgate baseline accept {head.run}   # then commit baselines/")
+        few = _fewer(head)
+        steps.append(f"evalgate baseline accept {head.run}{few}   # then commit baselines/")
     return steps
+
+
+def _fewer(head: HeadTrials) -> str:
+    """Return the option with which fewer live trials are accepted than a baseline takes."""
+    least = min((len(task.measured) for task in head.sample.tasks.values()), default=0)
+    live = head.sample.evidence is Evidence.MEASURED
+    return f" -k {max(1, least)}" if live and least < ENOUGH else ""

@@ -26,6 +26,7 @@ from evalgate.core.scripted import WORDS as SCRIPTED_WORDS
 from evalgate.core.task import Task, suite_digest
 from evalgate.core.trial import Evidence, Trial
 from evalgate.core.tripwires import Tripwire
+from evalgate.errors import BudgetReachedError
 from evalgate.gateway.format.header import Header
 from evalgate.gateway.limits.spending import Spending
 from evalgate.gateway.limits.top_up import TopUp
@@ -54,7 +55,9 @@ class Request:
     ``budget`` is that of what asks a model. Trials under ``faults`` are no evidence.
     ``top_up`` is how much a top-up may ask of the model; ``pace`` how fast a replay's streams
     come, 0 at once; ``tripwires`` are those of who judges, when it is not the harness's project.
-    ``beside`` is another harness of which jobs may be; ``series`` that of all trials.
+    ``beside`` is another harness of which jobs may be; ``series`` that of all trials. All runs
+    made under one name of ``account`` share one budget; the trials that one of them has when that
+    is used up count as far as they came.
     """
 
     kind: Kind
@@ -72,6 +75,7 @@ class Request:
     tripwires: Sequence[Tripwire] | None = None
     beside: Harness | None = None
     series: str = MAIN
+    account: str = ""
 
     @property
     def evidence(self) -> Evidence:
@@ -113,27 +117,36 @@ def make_trials(
             for run in store.abandon(plan):
                 remove_journals(run)
         with store.open(plan, fresh=request.fresh, noted=_noted(request)) as run:
-            under = _under(bench, request, run)
-            other_under = replace(_under(beside, request, run), spending=under.spending)
-            with console.progress():
-                trials = execute(
-                    request.jobs,
-                    partial(_make, request.kind, (under, other_under), run),
-                    run,
-                    workers=request.workers,
-                    spending=under.spending,
-                    listener=console,
-                )
+            under = _under(bench, request, run, store)
+            other_under = replace(_under(beside, request, run, store), spending=under.spending)
+            try:
+                with console.progress():
+                    trials = execute(
+                        request.jobs,
+                        partial(_make, request.kind, (under, other_under), run),
+                        run,
+                        workers=request.workers,
+                        spending=under.spending,
+                        listener=console,
+                    )
+            except BudgetReachedError:
+                if request.account and request.series == MAIN and run.trials:
+                    _end(run, run.trials, started)  # its journals stay: they tell what was paid
+                raise
             remove_journals(run)
             finished = _finished(request, bench, run, trials)
             conclude(finished)
-            done: dict[str, Json] = {
-                "finished": True,
-                "summary": summary(trials),
-                "times": times(started),
-            }
-            run.write_info({**run.info, **done})
+            _end(run, trials, started)
     return finished
+
+
+def _end(run: RunFolder, trials: Sequence[Trial], started: datetime) -> None:
+    done: dict[str, Json] = {
+        "finished": True,
+        "summary": summary(trials),
+        "times": times(started),
+    }
+    run.write_info({**run.info, **done})
 
 
 def _setup(request: Request, harness: Harness) -> Setup:
@@ -170,7 +183,7 @@ def _finished(
     return Finished(run=run, trials=trials, sample=sample, sandbox=bench.provider.name)
 
 
-def _under(bench: Bench, request: Request, run: RunFolder) -> Bench:
+def _under(bench: Bench, request: Request, run: RunFolder, store: RunStore) -> Bench:
     """Return the bench with what trials may use together, and with what they meet."""
     top_up = None
     if request.kind is Kind.TOP_UP:
@@ -184,7 +197,7 @@ def _under(bench: Bench, request: Request, run: RunFolder) -> Bench:
             recording=info.get("recording", request.recording),
             recording_id=info.get("recording_id", ""),
         ),
-        spending=_spending(request, run) if request.kind.asks_model else None,
+        spending=_spending(request, run, store) if request.kind.asks_model else None,
         faults=request.faults,
         top_up=top_up,
         pace=request.pace,
@@ -195,11 +208,15 @@ def _under(bench: Bench, request: Request, run: RunFolder) -> Bench:
 def _noted(request: Request) -> dict[str, Json]:
     """Return which recording of its harness a new run makes: its number, and an id of its own."""
     number: dict[str, Json] = {"recording": request.recording}
+    if request.account:
+        number["account"] = request.account
     return {**number, "recording_id": token_hex(8)} if request.kind.asks_model else number
 
 
-def _spending(request: Request, run: RunFolder) -> Spending:
-    return spent_before(run, request.budget, request.jobs, request.harness.config)
+def _spending(request: Request, run: RunFolder, store: RunStore) -> Spending:
+    others = [one for one in store.of_account(request.account) if one.id != run.id]
+    config = request.harness.config
+    return spent_before(run, request.budget, request.jobs, config, elsewhere=others)
 
 
 def _make(

@@ -21,6 +21,7 @@ from evalgate.core.sample import Sample
 from evalgate.core.scripted import WORDS, scripted_among
 from evalgate.core.trial import Evidence
 from evalgate.core.verdict import Verdict, prepare
+from evalgate.errors import BudgetReachedError
 from evalgate.report.verdict import Story
 
 #: So many tripwires are shown on top of a verdict; the run has all of them.
@@ -60,7 +61,11 @@ class Weighing:
             return self._doubted(live.verdict, live.head, live.told)
         head = gather(it)
         if self.spot_check and head.sample.evidence is Evidence.REGRADED:
-            head = spot_checked(it, head)
+            try:
+                head = spot_checked(it, head)
+            except BudgetReachedError as error:
+                sentence = "Inconclusive: the budget ended before the spot check was made."
+                return self.plain(Decision.BUDGET, sentence, reasons=(error.message,)), self.story
         if head.stale:
             trials = len(it.base.tasks) * it.base.config.trials
             reasons = (*head.stale[1:], estimate(it.base, it.harness, it.base.tasks, trials))
@@ -91,7 +96,7 @@ class Weighing:
         if self.found.changes:
             verdict = not_attributable(verdict, self.found)
         verdict, waivers = after_waivers(verdict, base, state)
-        verdict = replace(verdict, context={"sandbox": head.sandbox})
+        verdict = replace(verdict, context={"sandbox": head.sandbox, "run": head.run})
         notes = (*self.story.notes, *_powerless(baseline, base), *waivers)
         notes += _scripted_notes(baseline, head.sample)
         notes += () if voiding else head.hits[:_HITS]

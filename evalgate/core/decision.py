@@ -24,6 +24,7 @@ class Decision(StrEnum):
     NOTHING_RAN = "nothing ran"
     VOID = "void"
     STALE = "stale"
+    BUDGET = "budget reached"
 
 
 #: Which of several exit codes is told: what stopped everything first, a pass last.
@@ -43,6 +44,7 @@ EXIT_CODES: Mapping[Decision, ExitCode] = {
     Decision.NOTHING_RAN: ExitCode.NOTHING_RAN,
     Decision.VOID: ExitCode.VOID,
     Decision.STALE: ExitCode.DIVERGED,
+    Decision.BUDGET: ExitCode.BUDGET,
 }
 
 

@@ -76,6 +76,27 @@ def judge_course(prepared: Verdict, found: Course, *, planned: int) -> Verdict:
     return undetected(judged, found.counts, said=said)
 
 
+def judge_cut(prepared: Verdict, why: str) -> Verdict:
+    """Judge the trials that there are when a live gate may ask for no more of them.
+
+    What was looked at before decided nothing, and what is cut off by money is no look: only a
+    floor that is not kept decides, and there is no pass. ``why`` says what ended it.
+    """
+    if prepared.decision is Decision.NOTHING_RAN:
+        sentence = "Inconclusive: the budget ended before a trial was made."
+        return replace(prepared, decision=Decision.BUDGET, sentence=sentence, reasons=(why,))
+    if prepared.decision is not Decision.PASS:
+        return replace(prepared, reasons=(*prepared.reasons, why))
+    counts = counts_of(prepared.changes)
+    judged = marked(prepared, counts, broken=())
+    floors = _floors(judged)
+    if floors:
+        return replace(_below(judged, floors), reasons=(*floors, why))
+    said = said_of(judged, counts)
+    sentence = f"Inconclusive: the budget ended before this was decided: {said}."
+    return replace(judged, decision=Decision.BUDGET, sentence=sentence, reasons=(why,))
+
+
 def _confirmed(judged: Verdict, found: Course, floors: tuple[str, ...]) -> Verdict:
     confirmed = found.confirmed
     difference = confirmed.difference if confirmed else None

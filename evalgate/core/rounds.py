@@ -119,6 +119,11 @@ def look(
     return Look(sign=sign, p_worse=p_worse, difference=difference, suite=suite, tasks=tasks)
 
 
+def most_suspects(planned: int) -> int:
+    """Return how many tasks a look may suspect, where so many runs of each are planned."""
+    return _MOST_FLIPS if planned == 1 else _MOST_TASKS
+
+
 def look_up(counts: Sequence[TaskCounts], *, alpha: float) -> Look:
     """Look for news too good to be taken as they are, when nothing was suspected.
 

@@ -8,14 +8,22 @@ the suite at hand; the benchmark asks the same of suites that are made up. All o
 from __future__ import annotations
 
 import random
+from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from functools import partial
+from typing import Final, Protocol
 
+from evalgate.core.allocation import reached
 from evalgate.core.confirmation import Plan
 from evalgate.core.counts import TaskCounts
 from evalgate.core.course import Course, course
 from evalgate.core.policy import Policy
+
+#: Drops that are tried for the smallest one that is seen, in points.
+DROPS: Final = (2, 4, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
+#: A drop is seen that is found four times in five.
+POWER: Final = 0.8
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,28 +48,35 @@ class Outlook:
 class MadeUp:
     """One made-up gate: draws the runs that are asked for; ``spent`` counts them."""
 
-    def __init__(self, rng: random.Random, arms: Mapping[str, Arm]) -> None:
-        """Draw by ``rng``; arms by the name of their task."""
+    def __init__(
+        self,
+        rng: random.Random,
+        arms: Mapping[str, Arm],
+        allocation: Mapping[str, int] | None = None,
+    ) -> None:
+        """Draw by ``rng``; arms, and at most how many runs of each, by the name of their task."""
         self._rng = rng
         self._arms = arms
+        self._allocation = allocation or dict.fromkeys(arms, 1)
         self._passed = dict.fromkeys(arms, 0)
-        self._made = 0
+        self._made = dict.fromkeys(arms, 0)
         self.spent = 0
 
     def round(self, runs: int) -> list[TaskCounts]:
         """Make the head's runs up to so many of each task; return them beside the baseline."""
-        more = runs - self._made
-        self._made = runs
-        self.spent += more * len(self._arms)
+        wanted = reached(self._allocation, runs)
         for name, arm in self._arms.items():
+            more = wanted[name] - self._made[name]
+            self.spent += more
             self._passed[name] += passes(self._rng, arm.head, more)
+        self._made = wanted
         return [
             TaskCounts(
                 task=name,
                 base_passed=arm.stored_passed,
                 base_runs=arm.stored_runs,
                 head_passed=self._passed[name],
-                head_runs=runs,
+                head_runs=wanted[name],
             )
             for name, arm in self._arms.items()
         ]
@@ -136,12 +151,14 @@ def outlook(
     planned: int,
     drop: float,
     gates: int,
+    allocation: Mapping[str, int] | None = None,
 ) -> Outlook:
     """Simulate so many gates on a suite, the same ones every time.
 
     ``stored`` holds passes and runs of each task's baseline. True rates are drawn for each gate
     from what the baseline leaves open (a beta law with half a pass and half a failure added:
-    Jeffreys), and the head's lie ``drop`` below them on average.
+    Jeffreys), and the head's lie ``drop`` below them on average. ``allocation`` says how many
+    runs of each task there are at most, where they differ; the largest is ``planned``.
     """
     rng = random.Random(f"{planned} {drop} {sorted(stored.items())}")  # noqa: S311 - no secret
     names = list(stored)
@@ -153,9 +170,31 @@ def outlook(
             name: Arm(base=b, head=h, stored_passed=stored[name][0], stored_runs=stored[name][1])
             for name, b, h in zip(names, base, head, strict=True)
         }
-        one = MadeUp(rng, arms)
+        one = MadeUp(rng, arms, allocation)
         found = one.go(policy, planned=planned)
         blocked += found.worse
         suspected += bool(found.last.suite or found.last.tasks)
         spent += one.spent
     return Outlook(blocked=blocked / gates, suspected=suspected / gates, spent=spent / gates)
+
+
+def smallest_drop(
+    stored: Mapping[str, tuple[int, int]],
+    policy: Policy,
+    *,
+    planned: int,
+    gates: int,
+    allocation: Mapping[str, int] | None = None,
+) -> float | None:
+    """Return the smallest drop, as a share, that such gates find four times in five.
+
+    Of those that are tried, up to half of the pass rate; None when none of them is. The arguments
+    are those of `outlook`.
+    """
+    simulated = partial(
+        outlook, stored, policy, planned=planned, gates=gates, allocation=allocation
+    )
+    place = bisect_left(
+        DROPS, x=True, key=lambda points: simulated(drop=points / 100).blocked >= POWER
+    )
+    return DROPS[place] / 100 if place < len(DROPS) else None

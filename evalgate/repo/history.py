@@ -49,6 +49,13 @@ def first_parent_changes(
     return tuple(oid for oid in found if oid not in cut or not git.parents(oid))
 
 
+def tagged(git: Git, commit: str) -> tuple[str, ...]:
+    """Return the commits that tags name and ``commit`` descends from, or is."""
+    format_ = "--format=%(if)%(*objectname)%(then)%(*objectname)%(else)%(objectname)%(end)"
+    found = _ask(git, ("for-each-ref", format_, f"--merged={git.resolve(commit)}", "refs/tags"))
+    return tuple(dict.fromkeys(found.split()))
+
+
 def commit_all(path: Path, message: str, *, date: str) -> str:
     """Commit everything below ``path`` in its own repository, made if needed; return the id.
 

@@ -22,3 +22,17 @@ def public_host(git: Git) -> str:
         if host in _OPEN or host.removeprefix("ssh.") in _OPEN:
             return host.removeprefix("ssh.")
     return ""
+
+
+def default_branch(git: Git) -> str:
+    """Return the branch that changes are merged into, nothing when no one says which.
+
+    What ``origin`` says; without it the branch that git begins repositories with, main or master.
+    """
+    told = git.run("symbolic-ref", "-q", "refs/remotes/origin/HEAD", ok=(0, 1)).decode().strip()
+    if told:
+        return told.removeprefix("refs/remotes/origin/")
+    configured = git.run("config", "--get", "init.defaultBranch", ok=(0, 1)).decode().strip()
+    names = [name for name in (configured, "main", "master") if name]
+    found = git.lookup(*(f"refs/heads/{name}" for name in names))
+    return next((name for name, oid in zip(names, found, strict=True) if oid is not None), "")

@@ -23,6 +23,7 @@ from evalgate.errors import (
     UsageError,
     from_os_error,
 )
+from evalgate.gateway.cassette import CassetteFile
 from evalgate.gateway.limits.charge import spent_on
 from evalgate.gateway.limits.spending import Spending
 from evalgate.runner.agent_stage import OverBudgetError
@@ -139,32 +140,54 @@ def _over(done: Iterable[Future[Trial]]) -> int:
 
 
 def spent_before(
-    run: RunFolder, allowed: Allowance, jobs: Sequence[Job], config: Config
+    run: RunFolder,
+    allowed: Allowance,
+    jobs: Sequence[Job],
+    config: Config,
+    *,
+    elsewhere: Sequence[RunFolder] = (),
 ) -> Spending:
     """Return what a run has used so far: its finished trials, and those that were cut off.
 
     Of these the journals tell: they are all that a killed run leaves. What was only played cost
-    nothing; a trial that was topped up counts as a whole. UsageError when the run's own note of
-    it was edited, or a journal was damaged.
+    nothing; a trial that was topped up counts as a whole. ``elsewhere`` are other runs, of live
+    trials, that share the budget. UsageError when the own note of one of the runs was edited, or
+    a journal was damaged.
     """
+    asked = [
+        (job.task.id, job.n, job.recorded.tape if job.recorded is not None else None)
+        for job in jobs
+    ]
+    before, lost = _used(run, asked, config), _lost(run)
+    for other in elsewhere:
+        live = [(str(task), int(n), None) for task, n, _ in other.info["plan"]["trials"]]
+        before += _used(other, live, config) + _lost(other)
+    return Spending(allowed, before=before, lost=lost)
+
+
+def _used(
+    run: RunFolder, asked: Iterable[tuple[str, int, CassetteFile | None]], config: Config
+) -> Tally:
     prices = {model.id: model.price for model in config.models.values()}
     made = {(trial.task, trial.key.n): trial for trial in run.trials}
-    before = Tally()
-    for job in jobs:
-        trial = made.get((job.task.id, job.n))
+    used = Tally()
+    for task, n, tape in asked:
+        trial = made.get((task, n))
         if trial is None:
-            tape = job.recorded.tape if job.recorded else None
             scrubs = config.cassettes.scrubs
-            asked = paid_for(run, job.task.id, job.n, recorded=tape, scrubs=scrubs)
-            before += spent_on(asked, prices)
-        elif job.recorded is None or trial.topped_up:
-            before += _tally(trial.signals)
+            paid = paid_for(run, task, n, recorded=tape, scrubs=scrubs)
+            used += spent_on(paid, prices)
+        elif tape is None or trial.topped_up:
+            used += _tally(trial.signals)
+    return used
+
+
+def _lost(run: RunFolder) -> Tally:
     try:
-        lost = Tally.from_json(run.info.get(LOST, {}))
+        return Tally.from_json(run.info.get(LOST, {}))
     except TypeError as error:
         message = f"{run.path / 'run.json'}: {LOST}: {error}"
         raise UsageError(message, hint="the file was edited: --fresh begins a new run") from error
-    return Spending(allowed, before=before, lost=lost)
 
 
 def _tally(signals: Signals) -> Tally:

@@ -122,6 +122,10 @@ class RunStore:
         """Return the finished runs, oldest first; what can not be read is left out."""
         return tuple(run for run in self.all() if _is_finished(run))
 
+    def of_account(self, name: str) -> tuple[RunFolder, ...]:
+        """Return every run made under this name, finished or not; none under an empty one."""
+        return tuple(run for run in self.all() if name and _readable(run).get("account") == name)
+
     def find(self, name: str) -> RunFolder:
         """Return the run of that id, an unambiguous start of it, or ``latest``."""
         runs = self.all()

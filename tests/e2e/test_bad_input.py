@@ -183,7 +183,7 @@ def test_from_a_folder_below_and_a_project_below_the_top(repo, scripted, evalgat
     env = {"SCRIPTED_URL": scripted.url}
     done = evalgate("run", "--record", cwd=inner, env=env)
     assert done.returncode == 0, done.stderr
-    assert evalgate("baseline", "accept", cwd=inner).returncode == 0
+    assert evalgate("baseline", "accept", "-k", "1", cwd=inner).returncode == 0
     repo.commit("recorded")
     assert evalgate("replay", cwd=inner).returncode == 0
     assert (inner / "baselines").is_dir()

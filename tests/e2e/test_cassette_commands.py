@@ -71,7 +71,7 @@ def test_two_branches_that_recorded_merge_without_conflict(recorded, scripted, e
         recorded.git("checkout", "-q", "-b", branch, "main")
         recorded.write(edit, f"{text}\nSay it as branch {branch} does.\n")
         record(recorded, scripted, evalgate)
-        assert evalgate("baseline", "accept", cwd=recorded.path).returncode == 0
+        assert evalgate("baseline", "accept", "-k", "1", cwd=recorded.path).returncode == 0
         recorded.commit(f"Edit and recordings of {branch}")
     recorded.git("merge", "-q", "--no-edit", "one")
     assert recorded.git("status", "--porcelain") == ""
@@ -121,7 +121,7 @@ def test_recordings_may_lie_outside_the_repository(repo, scripted, evalgate, tmp
     assert len(list(place.rglob("*.json"))) == 6
     done = evalgate("replay", cwd=repo.path)
     assert done.returncode == 0, done.stderr
-    assert evalgate("baseline", "accept", cwd=repo.path).returncode == 0
+    assert evalgate("baseline", "accept", "-k", "1", cwd=repo.path).returncode == 0
     repo.commit("A baseline")
     repo.write("agent/prompts/rewrite.md", "Another prompt.\n")
     record(repo, scripted, evalgate)

@@ -76,7 +76,7 @@ def test_a_better_prompt_is_an_improvement(repo, scripted, evalgate):
     repo.write("agent/prompts/rewrite.md", "Be WRONG.\n")
     env = {"SCRIPTED_URL": scripted.url}
     assert evalgate("run", "--record", cwd=repo.path, env=env).returncode == 0
-    assert evalgate("baseline", "accept", cwd=repo.path).returncode == 0
+    assert evalgate("baseline", "accept", "-k", "1", cwd=repo.path).returncode == 0
     repo.commit("baseline")
     edit_and_record(repo, scripted, evalgate, "Be right.\n")
     done = evalgate("gate", cwd=repo.path)
@@ -97,7 +97,7 @@ def test_an_unrecorded_edit_is_stale(recorded, evalgate):
 def test_edit_record_accept_commit_works(recorded, scripted, evalgate):
     """Recordings made of a dirty work tree are those of the commit that follows."""
     edit_and_record(recorded, scripted, evalgate, "Fix it well.\n")
-    assert evalgate("baseline", "accept", cwd=recorded.path).returncode == 0
+    assert evalgate("baseline", "accept", "-k", "1", cwd=recorded.path).returncode == 0
     recorded.commit("baseline")
     assert evalgate("gate", cwd=recorded.path).returncode == 0
     assert evalgate("replay", cwd=recorded.path).returncode == 0

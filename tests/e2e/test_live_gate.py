@@ -135,7 +135,7 @@ def test_fewer_rounds_where_it_is_clear(recorded, scripted, live, evalgate):
     recorded.write("evalgate.toml", config.replace("trials = 3", "trials = 5"))
     env = {"SCRIPTED_URL": scripted.url}
     assert evalgate("run", cwd=recorded.path, env=env).returncode == 0
-    assert evalgate("baseline", "accept", cwd=recorded.path).returncode == 0
+    assert evalgate("baseline", "accept", "-k", "1", cwd=recorded.path).returncode == 0
     recorded.commit("five trials")
     edit(recorded, "Fix it, please.\n")
     scripted.requests.clear()
@@ -168,7 +168,7 @@ def test_all_rounds_are_accepted_together(recorded, scripted, live, evalgate):
     assert "was made to check other trials" in confirming.stderr
     env = {"SCRIPTED_URL": scripted.url}
     assert evalgate("run", "--fresh", cwd=recorded.path, env=env).returncode == 0
-    done = evalgate("baseline", "accept", cwd=recorded.path)
+    done = evalgate("baseline", "accept", "-k", "1", cwd=recorded.path)
     assert done.returncode == 0, done.stderr
     assert "the 2 live runs of this harness made here" in done.stderr
     listed = evalgate("baseline", "list", cwd=recorded.path).stdout
@@ -184,7 +184,7 @@ def test_the_classic_story(recorded, scripted, live, evalgate):
     recorded.write("evalgate.toml", config.replace("trials = 3", "trials = 5"))
     env = {"SCRIPTED_URL": scripted.url}
     assert evalgate("run", cwd=recorded.path, env=env).returncode == 0
-    assert evalgate("baseline", "accept", cwd=recorded.path).returncode == 0
+    assert evalgate("baseline", "accept", "-k", "1", cwd=recorded.path).returncode == 0
     recorded.commit("five trials")
     edit(recorded, "Fix it. Keep commit messages SHORT.\n")
     right = scripted.answer

@@ -23,18 +23,21 @@ def test_a_plan_says_what_finds_a_drop_and_what_it_costs(recorded, evalgate, scr
 def test_money_chooses_the_best_it_buys(recorded, evalgate, scripted):
     """With a price that is known, and none without one."""
     done = evalgate("plan", "--usd", "5", cwd=recorded.path)
-    assert "For $5.00 none of these is known to be affordable." in done.stdout
+    assert "For $5.00 no gate is known to be affordable." in done.stdout
     config = recorded.path / "evalgate.toml"
     price = 'upstream = "env:SCRIPTED_URL"\nprice = { input = 1000, output = 1000 }'
     config.write_text(config.read_text().replace('upstream = "env:SCRIPTED_URL"', price))
     env = {"SCRIPTED_URL": scripted.url}
     assert evalgate("run", cwd=recorded.path, env=env).returncode == 0
-    assert evalgate("baseline", "accept", cwd=recorded.path).returncode == 0
-    done = evalgate("--json", "plan", "--usd", "1.1", cwd=recorded.path)
+    assert evalgate("baseline", "accept", "-k", "1", cwd=recorded.path).returncode == 0
+    done = evalgate("--json", "plan", "--usd", "2.9", cwd=recorded.path)
     found = json.loads(done.stdout)
     costs = {one["trials"]: one["usd_a_gate"] for one in found["choices"]}
     assert all(cost is not None for cost in costs.values())
-    assert costs[found["affordable"]] <= 1.1
+    # Two of each are 0.48, and what confirms them is up to 2.40.
+    assert found["affordable"]["trials"] == {"double": 2, "triple": 2}
+    assert 0 <= found["affordable"]["found"] <= 1
+    assert "For $2.90 at most" in evalgate("plan", "--usd", "2.9", cwd=recorded.path).stdout
 
 
 def test_noise_is_that_of_the_suite(recorded, evalgate):
@@ -93,7 +96,9 @@ def test_the_ledger_lists_every_experiment(recorded, scripted, evalgate):
     recorded.write("agent/prompts/rewrite.md", "Be WRONG | or not.\n")
     env = {"SCRIPTED_URL": scripted.url}
     assert evalgate("run", cwd=recorded.path, env=env).returncode == 0
-    done = evalgate("baseline", "accept", "--reason", "worse | on purpose", cwd=recorded.path)
+    done = evalgate(
+        "baseline", "accept", "-k", "1", "--reason", "worse | on purpose", cwd=recorded.path
+    )
     assert done.returncode == 0, done.stderr
     found = json.loads(evalgate("--json", "ledger", cwd=recorded.path).stdout)["experiments"]
     assert [(one["passed"], one["measured"]) for one in found] in (

@@ -221,7 +221,7 @@ def record(folder: Path, provider: str, suffix: str) -> Recorded:
     call("git", "commit", "-qm", "An agent")
     call(evalgate, "run", "--record")
     call(evalgate, "show", f"{_run_of(folder)}:traffic")
-    call(evalgate, "baseline", "accept")
+    call(evalgate, "baseline", "accept", "-k", "1")
     call(evalgate, "cassette", "scan")
     call(evalgate, "--json", "gate")
     call(evalgate, "regrade")

@@ -206,7 +206,7 @@ def test_a_regrade_is_no_baseline_for_tasks_its_source_lacks(repo, scripted, eva
     env = {"SCRIPTED_URL": scripted.url}
     assert evalgate("run", "double", cwd=repo.path, env=env).returncode == 0
     assert evalgate("regrade", "latest", cwd=repo.path).returncode == 0
-    done = evalgate("baseline", "accept", cwd=repo.path)
+    done = evalgate("baseline", "accept", "-k", "1", cwd=repo.path)
     assert done.returncode == 2, done.stdout
     assert "does not cover: triple" in done.stderr
 
@@ -230,7 +230,7 @@ def test_recording_again_is_asked_for_and_counted(recorded, scripted, evalgate):
     assert done.returncode == 2
     assert "--again" in done.stderr
     assert evalgate("run", "--record", "--again", cwd=recorded.path, env=env).returncode == 0
-    assert evalgate("baseline", "accept", cwd=recorded.path).returncode == 0
+    assert evalgate("baseline", "accept", "-k", "1", cwd=recorded.path).returncode == 0
     texts = [p.read_text() for p in (recorded.path / "baselines").glob("*.toml")]
     assert sum("recordings = 2" in text for text in texts) == 1
 

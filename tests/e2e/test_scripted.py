@@ -80,7 +80,7 @@ def accepted(planned, evalgate):
     """The same with recordings and a baseline."""
     done = evalgate("run", "--record", cwd=planned.path)
     assert done.returncode == 0, done.stderr
-    done = evalgate("baseline", "accept", cwd=planned.path)
+    done = evalgate("baseline", "accept", "-k", "1", cwd=planned.path)
     assert done.returncode == 0, done.stderr
     planned.commit("baseline")
     return planned
@@ -176,7 +176,7 @@ def test_scripted_numbers_are_no_baseline_of_a_harness_that_asks_a_model(repo, e
         env = {"SCRIPTED_URL": at_task(url, "double")}
         done = evalgate("run", cwd=repo.path, env=env)
     assert "3/6 passed" in done.stdout, done.stderr
-    done = evalgate("baseline", "accept", cwd=repo.path)
+    done = evalgate("baseline", "accept", "-k", "1", cwd=repo.path)
     assert done.returncode == 2
     assert f"is scripted ({NAMED}), and this harness asks a model" in done.stderr
 

@@ -62,3 +62,21 @@ def test_a_check_that_can_not_be_made_is_no_check(edited, scripted, evalgate):
     done = evalgate("gate", "--spot-check", cwd=edited.path, env=env)
     assert done.returncode == 7, done.stdout
     assert "6 of 6 trials of the spot check errored" in done.stdout
+
+
+def test_a_check_that_the_budget_ends_is_no_pass(recorded, scripted, evalgate):
+    """Exit 8 with a verdict that says so, though the recorded numbers would do for the policy."""
+    config = (recorded.path / "evalgate.toml").read_text()
+    recorded.write("evalgate.toml", config + "\n[budget]\nturns = 2\n")
+    recorded.commit("a budget")
+    recorded.write("evalgate.toml", config)
+    recorded.write("agent/prompts/rewrite.md", "Fix it, please.\n")
+    env = {"SCRIPTED_URL": scripted.url}
+    assert evalgate("run", "--record", cwd=recorded.path, env=env).returncode == 0
+    recorded.commit("Edit the prompt")
+    asked = len(scripted.requests)
+    done = evalgate("gate", "--spot-check", "-j", "1", cwd=recorded.path, env=env)
+    assert done.returncode == 8, done.stdout + done.stderr
+    assert len(scripted.requests) == asked + 2
+    assert verdict(recorded)["decision"] == "budget reached"
+    assert "ended before the spot check was made" in verdict(recorded)["sentence"]

@@ -21,6 +21,17 @@ class Row:
     cassette: str = ""
     patch: str = ""
 
+    @property
+    def identity(self) -> tuple[object, ...] | None:
+        """What tells a trial from the others of its task wherever its numbers stand.
+
+        That is its recording, or all its numbers where its time is one of them; None where
+        neither is known.
+        """
+        if self.cassette:
+            return (self.cassette,)
+        return None if self.signals.seconds is None else (self.outcome, self.signals)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskSample:

@@ -1,0 +1,107 @@
+"""A session: what was measured of one harness on one day, under equal conditions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import date
+
+from evalgate.core.sample import Sample, joint_conditions
+
+#: What tells one trial of a task from another, wherever its numbers stand.
+_Identity = tuple[object, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """The trials of one day, of every task that ran."""
+
+    day: date
+    sample: Sample
+
+    def lacks(self, tasks: Mapping[str, str]) -> tuple[str, ...]:
+        """Name the tasks, given with their digests, of which no trial was measured."""
+        return tuple(
+            name
+            for name, digest in tasks.items()
+            if (found := self.sample.tasks.get(name)) is None
+            or found.digest != digest
+            or not found.measured
+        )
+
+    def of(self, tasks: Iterable[str]) -> Session:
+        """Return what it holds of these tasks."""
+        found = {name: self.sample.tasks[name] for name in tasks}
+        return replace(self, sample=replace(self.sample, tasks=found))
+
+
+def sessions_of(dated: Iterable[tuple[date, Sample]]) -> tuple[Session, ...]:
+    """Return the sessions that samples in the order of their days are, each trial once.
+
+    A baseline holds the trials of the run that it was accepted from, and a recording is one
+    trial however often it was played: what an earlier sample holds is left out of later ones.
+    Samples of one day under equal conditions are one session.
+    """
+    known: Counter[_Identity] = Counter()
+    sessions: list[Session] = []
+    for day, whole in dated:
+        sample = _without(whole, known)
+        known |= _identities(whole)
+        if not sample.rows:
+            continue
+        last = sessions[-1] if sessions else None
+        if last is not None and _are_one(last, day, sample):
+            sessions[-1] = replace(last, sample=_joined(last.sample, sample))
+        else:
+            sessions.append(Session(day=day, sample=sample))
+    return tuple(sessions)
+
+
+def _are_one(session: Session, day: date, sample: Sample) -> bool:
+    return session.day == day and not session.sample.conditions.differences(sample.conditions)
+
+
+def _identities(sample: Sample) -> Counter[_Identity]:
+    return Counter(
+        (task.task, task.digest, *row.identity)
+        for task in sample.tasks.values()
+        for row in task.rows
+        if row.identity is not None
+    )
+
+
+def _without(sample: Sample, known: Counter[_Identity]) -> Sample:
+    left = known.copy()
+    tasks = {}
+    for name, task in sample.tasks.items():
+        rows = []
+        for row in task.rows:
+            identity = (name, task.digest, *(row.identity or ()))
+            if row.identity is not None and left[identity]:
+                left[identity] -= 0 if row.cassette else 1
+            else:
+                rows.append(row)
+                left[identity] += bool(row.cassette)
+        if rows:
+            tasks[name] = replace(task, rows=tuple(rows))
+    return replace(sample, tasks=tasks)
+
+
+def _joined(first: Sample, second: Sample) -> Sample:
+    tasks = dict(first.tasks)
+    for name, task in second.tasks.items():
+        old = tasks.get(name)
+        same = old is not None and old.digest == task.digest
+        tasks[name] = replace(task, rows=(*old.rows, *task.rows)) if old and same else task
+    conditions = joint_conditions([first.conditions, second.conditions])
+    return replace(first, tasks=tasks, conditions=conditions)
+
+
+def pass_rate_of(sample: Sample) -> float | None:
+    """Return the mean over tasks of their pass rates; None where a task was not measured."""
+    tasks = sample.tasks.values()
+    if not tasks or not all(task.measured for task in tasks):
+        return None
+    rates = [task.passed / len(task.measured) for task in tasks]
+    return sum(rates) / len(rates)

@@ -109,3 +109,23 @@ def drift(options: Globals, /, **asked: Any) -> int:
     found = follow(project_of(options), DriftOptions(**asked), console_of(options))
     out(options, found.text, found.to_json())
     return found.exit_code
+
+
+@cli.command()
+@click.argument("task")
+@click.argument("commits", metavar="GOOD..BAD")
+@click.option("--dry-run", is_flag=True, help="Only say what is known, and what more would cost.")
+@workers_option
+@usd_option
+@pass_globals
+def bisect(options: Globals, /, **asked: Any) -> int:
+    """Find the commit after GOOD, up to BAD, that broke TASK, by the fewest live trials.
+
+    Trials that exist are taken first, and new ones are kept: interrupted, the same command goes on.
+    """
+    from evalgate.commands.bisect import BisectOptions
+    from evalgate.commands.bisect import bisect as find
+
+    found = find(project_of(options), BisectOptions(**asked), console_of(options))
+    out(options, found.text, found.to_json())
+    return found.exit_code

@@ -7,7 +7,7 @@ from datetime import date, datetime
 from typing import Any
 
 from evalgate.commands.project import State
-from evalgate.core.sample import Sample, sample_of
+from evalgate.core.sample import sample_of
 from evalgate.core.session import Session, sessions_of
 from evalgate.core.trial import Evidence
 from evalgate.store.runs import RunStore
@@ -22,7 +22,7 @@ def sessions_here(
     They are the baselines in the tree of ``state`` and the finished live runs of this clone;
     what was made to check other trials is none, but in a ``series`` that is asked for.
     """
-    dated: list[tuple[date, int, Sample]] = []
+    runs = []
     for run in RunStore(state.project.state).finished():
         info = run.info
         plan = info["plan"]
@@ -31,13 +31,12 @@ def sessions_here(
             continue
         trials = [one for one in run.trials if one.key.fingerprint == fingerprint]
         sample = sample_of(trials, fingerprint=fingerprint, evidence=Evidence.MEASURED)
-        dated.append((_day(info), 0, sample))
-    for baseline in state.baselines(fingerprint):
-        day = date.fromisoformat(baseline.provenance.date)
-        dated.append((day, 1, baseline.sample))
-    # A run stands before the baseline that holds its trials.
-    dated.sort(key=lambda one: one[:2])
-    return sessions_of((day, sample) for day, _, sample in dated)
+        runs.append((_day(info), sample))
+    baselines = [
+        (date.fromisoformat(one.provenance.date), one.sample)
+        for one in state.baselines(fingerprint)
+    ]
+    return sessions_of(runs, baselines)
 
 
 def _day(info: dict[str, Any]) -> date:

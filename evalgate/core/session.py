@@ -12,6 +12,9 @@ from evalgate.core.sample import Sample, joint_conditions
 #: What tells one trial of a task from another, wherever its numbers stand.
 _Identity = tuple[object, ...]
 
+#: Trials, and the day on which they were measured.
+Dated = tuple[date, Sample]
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Session:
@@ -36,26 +39,34 @@ class Session:
         return replace(self, sample=replace(self.sample, tasks=found))
 
 
-def sessions_of(dated: Iterable[tuple[date, Sample]]) -> tuple[Session, ...]:
-    """Return the sessions that samples in the order of their days are, each trial once.
+def sessions_of(runs: Iterable[Dated], baselines: Iterable[Dated] = ()) -> tuple[Session, ...]:
+    """Return the sessions that runs and baselines are, in the order of their days.
 
-    A baseline holds the trials of the run that it was accepted from, and a recording is one
-    trial however often it was played: what an earlier sample holds is left out of later ones.
-    Samples of one day under equal conditions are one session.
+    A baseline holds the trials of the runs that it was accepted from, and of other baselines: what
+    is known of elsewhere is left out of it, so that each trial enters once. So is a recording that
+    was played before. What was measured on one day under equal conditions is one session.
     """
+    dated = [*runs]
     known: Counter[_Identity] = Counter()
-    sessions: list[Session] = []
-    for day, whole in dated:
-        sample = _without(whole, known)
+    for _, sample in dated:
+        known += _identities(sample)
+    for day, whole in sorted(baselines, key=_day):
+        dated.append((day, _without(whole, known)))
         known |= _identities(whole)
+    sessions: list[Session] = []
+    for day, sample in sorted(dated, key=_day):
+        last = sessions[-1] if sessions else None
         if not sample.rows:
             continue
-        last = sessions[-1] if sessions else None
         if last is not None and _are_one(last, day, sample):
             sessions[-1] = replace(last, sample=_joined(last.sample, sample))
         else:
             sessions.append(Session(day=day, sample=sample))
     return tuple(sessions)
+
+
+def _day(dated: Dated) -> date:
+    return dated[0]
 
 
 def _are_one(session: Session, day: date, sample: Sample) -> bool:

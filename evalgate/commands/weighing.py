@@ -10,6 +10,7 @@ from evalgate.commands.estimate import estimate
 from evalgate.commands.evidence import Gathering, HeadTrials, gather
 from evalgate.commands.live_gate import judge_live
 from evalgate.commands.project import State
+from evalgate.commands.release import beside_release
 from evalgate.commands.spot_check import spot_checked
 from evalgate.commands.story import tell
 from evalgate.commands.waive import after_waivers
@@ -92,10 +93,11 @@ class Weighing:
             verdict = not_attributable(verdict, self.found)
         verdict, waivers = after_waivers(verdict, base, state)
         verdict = replace(verdict, context={"sandbox": head.sandbox})
+        verdict, anchor = beside_release(verdict, base)
         notes = (*self.story.notes, *_powerless(baseline, base), *waivers)
         notes += _scripted_notes(baseline, head.sample)
         notes += () if voiding else head.hits[:_HITS]
-        story = replace(self.story, notes=notes, decided=(*_decided(head), *told))
+        story = replace(self.story, notes=notes, anchor=anchor, decided=(*_decided(head), *told))
         return verdict, tell(story, verdict, base, head)
 
 

@@ -42,6 +42,13 @@ def subject_line(git: Git, commit: str) -> str:
     return lines[0] if lines else ""
 
 
+def tags_within(git: Git, commit: str) -> tuple[str, ...]:
+    """Return the tags of commits that ``commit`` has in its history, the newest first."""
+    options = ("--merged", git.resolve(commit), "--sort=-version:refname", "--sort=-creatordate")
+    found = _ask(git, ("for-each-ref", *options, "--format=%(refname:lstrip=2)", "refs/tags/"))
+    return tuple(found.splitlines())
+
+
 def first_parent_changes(
     git: Git, commit: str, pathspecs: Sequence[str], limit: int
 ) -> tuple[str, ...]:

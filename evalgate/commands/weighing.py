@@ -13,6 +13,7 @@ from evalgate.commands.project import State
 from evalgate.commands.release import beside_release
 from evalgate.commands.spot_check import spot_checked
 from evalgate.commands.story import tell
+from evalgate.commands.unfitting import unfitting
 from evalgate.commands.waive import after_waivers
 from evalgate.core.decision import Decision
 from evalgate.core.judgement import judge
@@ -98,7 +99,7 @@ class Weighing:
         notes += _scripted_notes(baseline, head.sample)
         notes += () if voiding else head.hits[:_HITS]
         story = replace(self.story, notes=notes, anchor=anchor, decided=(*_decided(head), *told))
-        return verdict, tell(story, verdict, base, head)
+        return verdict, unfitting(tell(story, verdict, base, head), verdict, base, state)
 
 
 def _lacking(policy: Policy, head: HeadTrials) -> tuple[str, ...]:

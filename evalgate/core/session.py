@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 
-from evalgate.core.sample import Sample, joint_conditions
-
-#: What tells one trial of a task from another, wherever its numbers stand.
-_Identity = tuple[object, ...]
+from evalgate.core.sample import Row, Sample, joint_conditions, new_rows
 
 #: Trials, and the day on which they were measured.
 Dated = tuple[date, Sample]
@@ -47,12 +44,12 @@ def sessions_of(runs: Iterable[Dated], baselines: Iterable[Dated] = ()) -> tuple
     was played before. What was measured on one day under equal conditions is one session.
     """
     dated = [*runs]
-    known: Counter[_Identity] = Counter()
+    known: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for _, sample in dated:
-        known += _identities(sample)
+        for task in sample.tasks.values():
+            known[task.task, task.digest] += task.rows
     for day, whole in sorted(baselines, key=_day):
-        dated.append((day, _without(whole, known)))
-        known |= _identities(whole)
+        dated.append((day, _new(whole, known)))
     sessions: list[Session] = []
     for day, sample in sorted(dated, key=_day):
         last = sessions[-1] if sessions else None
@@ -73,29 +70,15 @@ def _are_one(session: Session, day: date, sample: Sample) -> bool:
     return session.day == day and not session.sample.conditions.differences(sample.conditions)
 
 
-def _identities(sample: Sample) -> Counter[_Identity]:
-    return Counter(
-        (task.task, task.digest, *row.identity)
-        for task in sample.tasks.values()
-        for row in task.rows
-        if row.identity is not None
-    )
-
-
-def _without(sample: Sample, known: Counter[_Identity]) -> Sample:
-    left = known.copy()
+def _new(sample: Sample, known: Mapping[tuple[str, str], list[Row]]) -> Sample:
+    """Return what of a sample is not known, and know it from now on."""
     tasks = {}
     for name, task in sample.tasks.items():
-        rows = []
-        for row in task.rows:
-            identity = (name, task.digest, *(row.identity or ()))
-            if row.identity is not None and left[identity]:
-                left[identity] -= 0 if row.cassette else 1
-            else:
-                rows.append(row)
-                left[identity] += bool(row.cassette)
+        of_task = known[name, task.digest]
+        rows = new_rows(of_task, task.rows)
+        of_task += rows
         if rows:
-            tasks[name] = replace(task, rows=tuple(rows))
+            tasks[name] = replace(task, rows=rows)
     return replace(sample, tasks=tasks)
 
 

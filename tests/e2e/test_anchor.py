@@ -8,6 +8,8 @@ import pytest
 
 PROMPT = "agent/prompts/rewrite.md"
 
+ACCEPT = ("baseline", "accept")
+
 
 def edit(repo, prompt: str) -> None:
     repo.write(PROMPT, prompt)
@@ -21,7 +23,7 @@ def measure(recorded, scripted, evalgate):
     def call() -> None:
         env = {"SCRIPTED_URL": scripted.url}
         assert evalgate("run", cwd=recorded.path, env=env).returncode == 0
-        assert evalgate("baseline", "accept", cwd=recorded.path).returncode == 0
+        assert evalgate(*ACCEPT, cwd=recorded.path).returncode == 0
         recorded.commit("Measured")
 
     return call

@@ -8,6 +8,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+ACCEPT = ("baseline", "accept")
+
 
 def today(days_ago: int = 0) -> str:
     return (datetime.now(UTC) - timedelta(days=days_ago)).date().isoformat()
@@ -103,14 +105,14 @@ def test_another_model_begins_a_new_anchor(recorded, nightly, evalgate):
     assert f"Since {today(5)} the provider serves scripted-2, before that scripted-1" in done.stdout
     assert "6 of 9" in done.stdout
     assert done.returncode == 0
-    assert evalgate("baseline", "accept", cwd=recorded.path).returncode == 0
+    assert evalgate(*ACCEPT, cwd=recorded.path).returncode == 0
     nightly(21, model="scripted-3")  # long ago
 
 
 def test_a_baseline_of_another_model_is_named(recorded, nightly, evalgate):
     """The gate would compare nothing with it: exit 3, and the way out."""
     nightly(5)
-    assert evalgate("baseline", "accept", cwd=recorded.path).returncode == 0
+    assert evalgate(*ACCEPT, cwd=recorded.path).returncode == 0
     nightly(0, model="scripted-2")
     done = evalgate("drift", cwd=recorded.path)
     assert done.returncode == 3, done.stdout
@@ -122,7 +124,7 @@ def test_a_baseline_of_a_run_made_here_is_no_session_of_its_own(recorded, nightl
     """Nor is a day on which half of the suite ran."""
     for days_ago in range(3, 0, -1):
         nightly(days_ago)
-    assert evalgate("baseline", "accept", cwd=recorded.path).returncode == 0
+    assert evalgate(*ACCEPT, cwd=recorded.path).returncode == 0
     found = json.loads(evalgate("--json", "drift", cwd=recorded.path).stdout)
     assert [one["measured"] for one in found["sessions"]] == [6, 6, 6]
 

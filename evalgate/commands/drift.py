@@ -175,7 +175,7 @@ def _decided(
 
 def _whole(state: State) -> tuple[tuple[Session, ...], tuple[str, ...]]:
     """Return the sessions that cover the suite as it is now, and why others are none."""
-    tasks = {task.id: task.digest for task in state.tasks}
+    tasks = {task.id: task.digest for task in state.selected(())}
     kept, left_out = [], []
     for one in sessions_here(state, state.fingerprint.digest):
         sample, lacking = one.sample, one.lacks(tasks)

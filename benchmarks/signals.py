@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from evalgate.core.drift import ANCHOR, creep_of
 from evalgate.core.soft import Arms, Shift, flagged, shift_of
+from evalgate.core.trend import LEAST_RATIO
 
 _TASKS, _RUNS = 12, 5
 #: Signals of one trial go together, such as tokens, cost, time and turns; others go their own way.
@@ -82,5 +83,6 @@ def _alarmed(rng: random.Random, sessions: int, growth: float) -> bool:
     ]
     ends = range(ANCHOR + 1, len(seen) + 1)
     return any(
-        creep is not None and creep.alarm for creep in map(creep_of, (seen[:e] for e in ends))
+        creep is not None and creep.alarm
+        for creep in (creep_of(seen[:end], least=LEAST_RATIO) for end in ends)
     )

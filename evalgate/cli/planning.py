@@ -1,10 +1,40 @@
-"""The commands that look at numbers and run nothing: declare, call, exit."""
+"""The commands that look at numbers before or after a gate: declare, call, exit."""
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 import click
 
-from evalgate.cli.root import Globals, Number, cli, out, pass_globals, project_of, rev_option
+from evalgate.cli.root import (
+    Globals,
+    Number,
+    cli,
+    console_of,
+    out,
+    pass_globals,
+    project_of,
+    rev_option,
+    usd_option,
+    workers_option,
+)
+
+if TYPE_CHECKING:
+    from evalgate.core.trend import Window
+
+#: So many days or sessions are a window at most.
+_MOST = 10_000
+
+
+def _window(context: click.Context, param: click.Parameter, value: str) -> Window:
+    """Read so many days, written ``7d``, or so many sessions."""
+    from evalgate.core.trend import Window
+
+    number = value.removesuffix("d")
+    if not (number.isascii() and number.isdigit() and 0 < int(number) <= _MOST):
+        message = f"{value!r} is neither days (7d) nor sessions (7)."
+        raise click.BadParameter(message, ctx=context, param=param)
+    return Window(days=int(number)) if number != value else Window(sessions=int(number))
 
 
 @cli.command()
@@ -55,3 +85,51 @@ def compare(options: Globals, base: str, head: str) -> int:
 
     found = hold(project_of(options), base, head)
     return out(options, found.page, found.verdict.to_json())
+
+
+@cli.command()
+@click.option(
+    "--window",
+    callback=_window,
+    default="7d",
+    show_default=True,
+    metavar="7d|N",
+    help="The newest days or sessions that are shown beside the first eight.",
+)
+@click.option("--live", is_flag=True, help="Make today's session first, if there is none.")
+@click.option("--strict", is_flag=True, help="Exit with 4 while there are too few sessions.")
+@rev_option
+@workers_option
+@usd_option
+@pass_globals
+def drift(options: Globals, /, **asked: Any) -> int:
+    """Say whether the numbers of an unchanged harness move: exit 3 where they do.
+
+    A session is one day's live trials of the whole suite: committed baselines, and runs made here.
+    """
+    from evalgate.commands.drift import DriftOptions
+    from evalgate.commands.drift import drift as follow
+
+    found = follow(project_of(options), DriftOptions(**asked), console_of(options))
+    out(options, found.text, found.to_json())
+    return found.exit_code
+
+
+@cli.command()
+@click.argument("task")
+@click.argument("commits", metavar="GOOD..BAD")
+@click.option("--dry-run", is_flag=True, help="Only say what is known, and what more would cost.")
+@workers_option
+@usd_option
+@pass_globals
+def bisect(options: Globals, /, **asked: Any) -> int:
+    """Find the commit after GOOD, up to BAD, that broke TASK, by the fewest live trials.
+
+    Trials that exist are taken first, and new ones are kept: interrupted, the same command goes on.
+    """
+    from evalgate.commands.bisect import BisectOptions
+    from evalgate.commands.bisect import bisect as find
+
+    found = find(project_of(options), BisectOptions(**asked), console_of(options))
+    out(options, found.text, found.to_json())
+    return found.exit_code

@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 
 from evalgate.commands.project import Project, open_state
+from evalgate.commands.release import beside_release
 from evalgate.core.baseline import pool
 from evalgate.core.judgement import judge
 from evalgate.core.sample import Sample, sample_of
@@ -48,7 +49,9 @@ def compare(project: Project, base: str, head: str) -> Compared:
     sides = [_side(project, name) for name in (base, head)]
     with open_state(project, Subject(kind=SubjectKind.WORKTREE)) as state:
         verdict = judge(sides[0].sample, sides[1].sample, state.config.policy)
-    story = Story(base=sides[0].said, head=sides[1].said, how="named on the command line")
+        verdict, anchor = beside_release(verdict, state)
+    how = "named on the command line"
+    story = Story(base=sides[0].said, head=sides[1].said, how=how, anchor=anchor)
     return Compared(verdict=verdict, page=render_verdict(verdict, story))
 
 

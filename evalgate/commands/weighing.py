@@ -10,8 +10,10 @@ from evalgate.commands.estimate import estimate
 from evalgate.commands.evidence import Gathering, HeadTrials, gather
 from evalgate.commands.live_gate import judge_live
 from evalgate.commands.project import State
+from evalgate.commands.release import beside_release
 from evalgate.commands.spot_check import spot_checked
 from evalgate.commands.story import tell
+from evalgate.commands.unfitting import unfitting
 from evalgate.commands.waive import after_waivers
 from evalgate.core.decision import Decision
 from evalgate.core.judgement import judge
@@ -97,11 +99,12 @@ class Weighing:
             verdict = not_attributable(verdict, self.found)
         verdict, waivers = after_waivers(verdict, base, state)
         verdict = replace(verdict, context={"sandbox": head.sandbox, "run": head.run})
+        verdict, anchor = beside_release(verdict, base)
         notes = (*self.story.notes, *_powerless(baseline, base), *waivers)
         notes += _scripted_notes(baseline, head.sample)
         notes += () if voiding else head.hits[:_HITS]
-        story = replace(self.story, notes=notes, decided=(*_decided(head), *told))
-        return verdict, tell(story, verdict, base, head)
+        story = replace(self.story, notes=notes, anchor=anchor, decided=(*_decided(head), *told))
+        return verdict, unfitting(tell(story, verdict, base, head), verdict, base, state)
 
 
 def _lacking(policy: Policy, head: HeadTrials) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from evalgate.core.identity import FORMAT, Conditions, digest
 from evalgate.core.json import Json
-from evalgate.core.sample import Row, Sample, TaskSample, joint_conditions
+from evalgate.core.sample import Row, Sample, TaskSample, joint_conditions, new_rows
 from evalgate.core.trial import Evidence, Outcome, Signals
 
 
@@ -90,8 +90,8 @@ class Baseline:
 def pool(baselines: Sequence[Baseline]) -> Sample | None:
     """Pool the baselines of one harness under equal conditions into one sample.
 
-    The newest decides the conditions and each task's digest. A recorded trial enters
-    once, however many files name its cassette.
+    The newest decides the conditions and each task's digest. A trial enters once, however many
+    files name its cassette or hold its numbers.
     """
     if not baselines:
         return None
@@ -112,8 +112,7 @@ def pool(baselines: Sequence[Baseline]) -> Sample | None:
 def _joined(first: TaskSample, second: TaskSample) -> TaskSample:
     if first.digest != second.digest:
         return first
-    known = {row.cassette for row in first.rows if row.cassette}
-    more = tuple(row for row in second.rows if row.cassette not in known)
+    more = new_rows(first.rows, second.rows)
     patch = first.passing_patch or second.passing_patch
     return replace(first, rows=(*first.rows, *more), passing_patch=patch)
 

@@ -190,6 +190,8 @@ def _policy(table: Reader) -> Policy:
             must_pass=tuple(table.texts("must_pass", ())),
             min_pass_rate=table.number("min_pass_rate", default.min_pass_rate),
             budgets=_ratios(table.table("budgets")),
+            anchor=table.text("anchor", default.anchor),
+            anchor_blocks=table.flag("anchor_blocks", default=default.anchor_blocks),
             evidence=Evidence(table.choice("evidence", default.evidence, _ASKED)),
         )
     except ValueError as error:

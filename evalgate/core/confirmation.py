@@ -8,8 +8,7 @@ same time, blocks; and only they give the difference that is reported then.
 from __future__ import annotations
 
 import math
-        runs = _suite_runs(1 if gain else planned, tasks=len(tasks))
-        return Plan(tasks=tuple(tasks), runs=runs)
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -63,21 +62,16 @@ def plan_of(found: Look, tasks: Sequence[str], *, planned: int, gain: bool = Fal
     all: five would tell little there.
     """
     if found.suite:
-<<<<<<< HEAD
-        if gain or planned < _RUNS:
-            return Plan(tasks=tuple(tasks), runs=_FEW_RUNS)
-        runs = min(_MOST_RUNS, math.ceil(_ARM / len(tasks)))
-        return Plan(tasks=tuple(tasks), runs=max(_RUNS, runs))
-=======
-        return Plan(tasks=tuple(tasks), runs=_suite_runs(1 if gain else planned))
->>>>>>> c8b87121045ef7e456063e72e2fcce8b4859a957
+        runs = _suite_runs(1 if gain else planned, tasks=len(tasks))
+        return Plan(tasks=tuple(tasks), runs=runs)
     return Plan(tasks=found.tasks, runs=_RUNS)
 
 
 def confirming_cost(costs: Mapping[str, float], *, planned: int) -> float:
     """Return the most that a confirmation may cost, where one run of each task costs so much."""
     few = sorted(costs.values(), reverse=True)[: most_suspects(planned)]
-    return 2 * max(_suite_runs(planned, tasks=len(costs)) * math.fsum(costs.values()), _RUNS * math.fsum(few))
+    whole = _suite_runs(planned, tasks=len(costs)) * math.fsum(costs.values())
+    return 2 * max(whole, _RUNS * math.fsum(few))
 
 
 def _suite_runs(planned: int, *, tasks: int) -> int:

@@ -30,12 +30,15 @@ class Creep:
     sessions: int
 
 
-def creep_of(sessions: Sequence[float], *, anchor: int = ANCHOR) -> Creep | None:
+def creep_of(
+    sessions: Sequence[float], *, anchor: int = ANCHOR, least: float = _LEAST
+) -> Creep | None:
     """Return the exponentially weighted moving average of sessions against their anchor.
 
     Each session is one number, such as the mean over tasks of a signal's logarithm; larger is
     worse. The first ``anchor`` of them are the anchor window. None while there is no session
-    after it. A deviation is taken as a millionth at least.
+    after it. A deviation is taken as ``least`` at least, so that a signal that never moved gives no
+    alarm at its first step: a lasting move of less than `LIMIT` times ``least`` gives none.
 
     Raises:
         ValueError: an anchor of fewer than two sessions.
@@ -50,5 +53,5 @@ def creep_of(sessions: Sequence[float], *, anchor: int = ANCHOR) -> Creep | None
     deviation = math.sqrt(math.fsum((value - mean) ** 2 for value in window) / (anchor - 1))
     average = 0.0
     for value in later:
-        average += _WEIGHT * ((value - mean) / max(deviation, _LEAST) - average)
+        average += _WEIGHT * ((value - mean) / max(deviation, least) - average)
     return Creep(average=average, alarm=average >= LIMIT, sessions=len(later))

@@ -64,6 +64,10 @@ class Conditions:
     def _models(self, other: Conditions) -> tuple[str, ...]:
         return self.models if self.models and other.models else ()
 
+    def models_differ(self, other: Conditions) -> bool:
+        """Tell whether both sides asked a model, and were served by different ones."""
+        return self._models(other) != other._models(self)
+
     def to_json(self) -> dict[str, Json]:
         """Return the JSON form."""
         return {

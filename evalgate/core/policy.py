@@ -22,7 +22,9 @@ class Policy:
     does, a task of ``must_pass`` that fails once blocks, and a mean pass rate below
     ``min_pass_rate`` (0 to 1). ``budgets`` maps a soft signal to the ratio of head to base
     beyond which it blocks; signals without one are only warned of. ``evidence`` is the weakest
-    that is taken for a verdict.
+    that is taken for a verdict. ``anchor`` matches the tags of releases, such as ``v*``: the head
+    is held against the newest one that was measured as well, and where ``anchor_blocks`` that
+    decides, if nothing was found against the parent.
     """
 
     margin: float = 0.10
@@ -34,6 +36,8 @@ class Policy:
     min_pass_rate: float = 0.0
     budgets: Mapping[str, float] = field(default_factory=dict)
     evidence: Evidence = Evidence.REGRADED
+    anchor: str = ""
+    anchor_blocks: bool = False
 
     def __post_init__(self) -> None:
         """Refuse numbers that are no probability."""
@@ -41,6 +45,9 @@ class Policy:
             if not 0.0 <= getattr(self, name) <= 1.0:
                 message = f"{name} must lie between 0 and 1"
                 raise ValueError(message)
+        if self.anchor_blocks and not self.anchor:
+            message = 'anchor_blocks asks for an anchor, such as anchor = "v*"'
+            raise ValueError(message)
         for name, ratio in self.budgets.items():
             if not (name in SIGNALS and SIGNALS[name].is_ratio):
                 known = ", ".join(name for name, one in SIGNALS.items() if one.is_ratio)
@@ -69,6 +76,9 @@ class Policy:
             said += f"; pass rate at least {self.min_pass_rate * 100:g} %"
         if self.evidence is not Evidence.REGRADED:
             said += f"; evidence at least {self.evidence}"
+        if self.anchor:
+            blocks = ", which blocks as well" if self.anchor_blocks else ""
+            said += f"; anchor {self.anchor}{blocks}"
         for name, ratio in self.budgets.items():
             said += f"; {SIGNALS[name].words} at most {(ratio - 1) * 100:+g} %"
         return said

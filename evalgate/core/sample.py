@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -20,6 +21,34 @@ class Row:
     signals: Signals = field(default_factory=Signals)
     cassette: str = ""
     patch: str = ""
+
+    @property
+    def identity(self) -> tuple[object, ...] | None:
+        """What tells a trial from the others of its task wherever its numbers stand.
+
+        That is its recording, or all its numbers where its time is one of them; None where
+        neither is known.
+        """
+        if self.cassette:
+            return (self.cassette,)
+        return None if self.signals.seconds is None else (self.outcome, self.signals)
+
+
+def new_rows(known: Iterable[Row], rows: Iterable[Row]) -> tuple[Row, ...]:
+    """Return the rows of a task that are none of the known ones, so that each trial enters once.
+
+    A recording is one trial however often it was played; equal numbers of a live trial are its
+    own as often as they are known.
+    """
+    left = Counter(row.identity for row in known)
+    found = []
+    for row in rows:
+        if row.identity is not None and left[row.identity]:
+            left[row.identity] -= 0 if row.cassette else 1
+        else:
+            found.append(row)
+            left[row.identity] += bool(row.cassette)
+    return tuple(found)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -139,7 +139,7 @@ def over_budget(changes: Sequence[SignalChange], budgets: Mapping[str, float]) -
 
 def level_of(sample: Sample, name: str) -> float | None:
     """Return the mean over tasks of the medians of one signal; None where one is unknown."""
-    each = [_values(task, name) for task in sample.tasks.values() if task.measured]
+    each = [values_of(task, name) for task in sample.tasks.values() if task.measured]
     if not each or not all(each):
         return None
     return SIGNALS[name].unit * sum(map(median, each)) / len(each)
@@ -147,13 +147,16 @@ def level_of(sample: Sample, name: str) -> float | None:
 
 def _arms(name: str, base: Sample, head: Sample, tasks: Sequence[str]) -> list[Arms]:
     return [
-        Arms(base=_values(base.tasks.get(task), name), head=_values(head.tasks.get(task), name))
+        Arms(base=values_of(base.tasks.get(task), name), head=values_of(head.tasks.get(task), name))
         for task in tasks
     ]
 
 
-def _values(sample: TaskSample | None, name: str) -> tuple[float, ...]:
-    """Return a signal of all measured trials; none at all where one of them is unknown."""
+def values_of(sample: TaskSample | None, name: str) -> tuple[float, ...]:
+    """Return a signal of all measured trials, in multiples of its unit.
+
+    None at all where one of them is unknown.
+    """
     rows = () if sample is None else sample.measured
     values: list[Any] = [getattr(row.signals, name) for row in rows]
     if any(value is None for value in values):

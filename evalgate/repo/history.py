@@ -35,6 +35,20 @@ def first_parents(git: Git, commit: str, limit: int) -> tuple[str, ...]:
     return tuple(_ask(git, ("rev-list", *options, git.resolve(commit), "--")).split())
 
 
+def subject_line(git: Git, commit: str) -> str:
+    """Return the first line of a commit's message."""
+    text = git.run("cat-file", "commit", git.resolve(commit))
+    lines = text.partition(b"\n\n")[2].decode("utf-8", "replace").strip().splitlines()
+    return lines[0] if lines else ""
+
+
+def tags_within(git: Git, commit: str) -> tuple[str, ...]:
+    """Return the tags of commits that ``commit`` has in its history, the newest first."""
+    options = ("--merged", git.resolve(commit), "--sort=-version:refname", "--sort=-creatordate")
+    found = _ask(git, ("for-each-ref", *options, "--format=%(refname:lstrip=2)", "refs/tags/"))
+    return tuple(found.splitlines())
+
+
 def first_parent_changes(
     git: Git, commit: str, pathspecs: Sequence[str], limit: int
 ) -> tuple[str, ...]:

@@ -59,7 +59,8 @@ class Story:
     """What the verdict's page needs beside the verdict itself.
 
     ``differences`` maps a task to the diff between its last passing output and this one;
-    ``failures`` to the first failing check of this run, with its detail.
+    ``failures`` to the first failing check of this run, with its detail. ``anchor`` says how the
+    head stands to the last release.
     """
 
     head: str
@@ -69,6 +70,7 @@ class Story:
     differences: Mapping[str, str] = field(default_factory=dict)
     failures: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    anchor: str = ""
     next_steps: tuple[str, ...] = ()
     decided: tuple[str, ...] = ()
 

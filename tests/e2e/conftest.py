@@ -56,12 +56,16 @@ Evalgate = Callable[..., subprocess.CompletedProcess[str]]
 
 @dataclass
 class Scripted:
-    """A scripted OpenAI-compatible model: ``answer`` maps a request to status and text."""
+    """A scripted OpenAI-compatible model: ``answer`` maps a request to status and text.
+
+    ``served`` is the id that it says it is; None says nothing.
+    """
 
     url: str
     answer: Answer
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    served: str | None = "scripted-1"
     usage: dict[str, int] = field(
         default_factory=lambda: {"prompt_tokens": 100, "completion_tokens": 20}
     )
@@ -98,7 +102,7 @@ def serve() -> Iterator[Scripted]:
             if status == 200:
                 message = {"role": "assistant", "content": text}
                 body = {
-                    "model": "scripted-1",
+                    **({} if state.served is None else {"model": state.served}),
                     "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
                     "usage": state.usage,
                 }

@@ -15,6 +15,9 @@ from evalgate.gateway.witness.trajectory import Turn, trajectory_of
 #: The header that tells an answer of the gateway's own from one of the provider.
 REFUSAL: Final = "x-evalgate-refusal"
 
+#: The id of a model that answered and did not say which it is: no model with a name equals it.
+UNNAMED: Final = "unnamed"
+
 _FIRST_SERVER_ERROR = 500
 
 #: With these a provider refuses whoever asks, whatever was asked: a key, an account, an address
@@ -106,7 +109,9 @@ def _usage(exchange: Exchange, reply: Reply) -> Usage:
 
 
 def _models(models: Iterable[str | None]) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(model for model in models if model))
+    """Return the ids that replies name; where there are replies and none does, that it is so."""
+    named = [*models]
+    return tuple(dict.fromkeys(model for model in named if model)) or (UNNAMED,) * bool(named)
 
 
 def _provider_error(replies: Sequence[tuple[Exchange, Reply]]) -> str | None:

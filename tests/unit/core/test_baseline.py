@@ -129,3 +129,25 @@ def test_half_a_baseline_is_none(sample: Callable[..., Sample], gone: str) -> No
     else:
         with pytest.raises(KeyError):
             Baseline.from_json(value)
+
+
+def test_a_live_trial_enters_a_pool_once(sample: Callable[..., Sample]) -> None:
+    """A baseline of two runs holds the numbers of the first again; unknown times are no copies."""
+    made = sample(t="pf")
+
+    def timed(*seconds: float | None) -> Sample:
+        (task,) = made.tasks.values()
+        rows = tuple(
+            replace(task.rows[0], n=n, signals=Signals(seconds=one))
+            for n, one in enumerate(seconds, 1)
+        )
+        return replace(made, tasks={"t": replace(task, rows=rows)})
+
+    first, both = baseline(timed(1.5, 2.5)), baseline(timed(1.5, 2.5, 1.5), date="2026-02-02")
+    for order in ((first, both), (both, first)):
+        found = pool(order)
+        assert found is not None
+        assert [row.signals.seconds for row in found.rows] == [1.5, 2.5, 1.5]
+    unknown = pool([baseline(timed(None)), baseline(timed(None, None), date="2026-02-02")])
+    assert unknown is not None
+    assert len(unknown.rows) == 3

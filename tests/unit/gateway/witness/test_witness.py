@@ -123,6 +123,14 @@ def test_models_are_named_once_in_order():
     assert witness_of(list(replies)).served_models == ("x", "y")
 
 
+def test_a_model_that_does_not_say_which_it_is_has_a_name_all_the_same():
+    """None that any other model has; where nothing answered there is none."""
+    silent = {"choices": [{"message": {"content": "x"}, "finish_reason": "stop"}]}
+    assert witness_of([turn(silent), turn(silent)]).served_models == ("unnamed",)
+    assert witness_of([turn(silent), turn(reply("a", model="x"))]).served_models == ("x",)
+    assert witness_of([turn({"error": {"message": "no"}}, status=500)]).served_models == ()
+
+
 def test_counting_tokens_is_no_turn():
     """It costs nothing and says nothing."""
     count = exchange({}, {}, "anthropic", "/v1/messages/count_tokens", status=500)

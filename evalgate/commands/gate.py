@@ -14,7 +14,7 @@ from evalgate.commands.console import Console
 from evalgate.commands.evidence import gathering
 from evalgate.commands.fingerprint import changed_parts
 from evalgate.commands.project import Project, State, open_state, subject_of
-from evalgate.commands.tampering import edited_baselines, gate_edits
+from evalgate.commands.tampering import look
 from evalgate.commands.weighing import Weighing
 from evalgate.core.decision import Decision
 from evalgate.core.json import Json
@@ -25,6 +25,7 @@ from evalgate.disk import write_whole
 from evalgate.errors import ExitCode, NoConfigurationError, UsageError
 from evalgate.repo.base import Pair, resolve_pair
 from evalgate.repo.fingerprint import diff_parts, diff_text
+from evalgate.repo.git import DEEPER
 from evalgate.repo.treeview import Subject
 from evalgate.report.verdict import PartChange, Story, render_verdict
 from evalgate.store.runs import RunStore
@@ -53,19 +54,26 @@ class Gated:
     page: str
 
 
-def gate(project: Project, options: GateOptions, console: Console) -> tuple[ExitCode, Gated]:
-    """Judge a change; write ``verdict.json`` and ``verdict.md`` and return the exit code."""
+def gate(
+    project: Project, options: GateOptions, console: Console, *, pair: Pair | None = None
+) -> tuple[ExitCode, Gated]:
+    """Judge a change; write ``verdict.json`` and ``verdict.md`` and return the exit code.
+
+    Without a ``pair`` it is found by the options, the GitHub event, or the work tree.
+    """
     out = options.out or project.state
     for name in ("verdict.json", "verdict.md"):  # whatever happens, no old verdict stays
         (out / name).unlink(missing_ok=True)
-    head = None if options.head is None else subject_of(options.head)
-    pair = resolve_pair(project.git, base=options.base, head=head, environ=os.environ)
+    if pair is None:
+        head = None if options.head is None else subject_of(options.head)
+        pair = resolve_pair(project.git, base=options.base, head=head, environ=os.environ)
     console.note(f"gate: {pair.how}")
     with ExitStack() as stack:
         state = stack.enter_context(open_state(project, pair.head))
         base = _base_state(project, pair, stack)
         verdict, story = _judged(state, base, pair, options, console)
-        verdict = replace(verdict, strict=options.strict)
+        context = {**verdict.context, "how": pair.how}
+        verdict = replace(verdict, strict=options.strict, context=context)
         page = render_verdict(verdict, story, template=_template(base))
     gated = Gated(verdict=verdict, page=page)
     _write(out, gated, project)
@@ -94,19 +102,25 @@ def _judged(
     if base is None:
         sentence = "There is no base to compare with: nothing is judged at first adoption."
         return plain(Decision.NO_BASELINE, sentence), story
-    story = replace(story, parts=_parts(base, state), notes=gate_edits(base, state))
-    edited = edited_baselines(base, state)
-    if edited:
-        sentence = f"The numbers can not be believed: {edited[0]}."
-        return plain(Decision.VOID, sentence, reasons=edited), story
+    looked = look(base, state, pair)
+    story = replace(story, parts=_parts(base, state), notes=looked.notes)
+    if looked.voiding:
+        sentence = f"The numbers can not be believed: {looked.voiding[0]}."
+        story = replace(story, next_steps=looked.remedy)
+        return plain(Decision.VOID, sentence, reasons=looked.voiding), story
     if state.fingerprint.digest == base.fingerprint.digest:
         sentence = "The harness did not change: there is nothing to judge."
         return plain(Decision.NOTHING_TO_JUDGE, sentence), story
     found = find_baseline(base)
+    line = "baseline: none" if found is None else found.line
+    plain = partial(plain, baseline={"match": "none"} if found is None else found.to_json())
+    story = replace(story, decided=(line,))
     if found is None:
         sentence = "The base has no baseline: nobody measured its harness."
         story = replace(story, next_steps=_measure_base(pair.base or "HEAD"))
-        return plain(Decision.NO_BASELINE, sentence), story
+        cut = f"older harnesses were not looked at: {DEEPER}"
+        reasons = (cut,) if state.project.git.is_shallow() else ()
+        return plain(Decision.NO_BASELINE, sentence, reasons=reasons), story
     odd = () if found.changes else base.config.unplanned(found.sample.conditions.models)
     if odd:
         sentence = f"The base's baseline is scripted ({', '.join(odd)}); its harness asks a model."
@@ -120,8 +134,11 @@ def _judged(
         plain=plain,
         live=options.live,
         spot_check=options.spot_check,
+        fork=pair.fork,
+        foreign=looked.foreign,
     ).weigh()
-    return replace(verdict, context={**_context(state, base), **verdict.context}), story
+    context = {**_context(state, base), "baseline": found.to_json(), **verdict.context}
+    return replace(verdict, context=context), story
 
 
 def _plain(
@@ -132,13 +149,14 @@ def _plain(
     state: State,
     base: State | None,
     reasons: tuple[str, ...] = (),
+    baseline: Json = None,
 ) -> Verdict:
     return Verdict(
         decision=decision,
         sentence=sentence,
         policy=policy,
         reasons=reasons,
-        context=_context(state, base),
+        context={**_context(state, base), "baseline": baseline},
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from evalgate.commands.ancestry import Found, not_attributable
+from evalgate.commands.ancestry import Found, not_attributable, union_of
 from evalgate.commands.estimate import estimate
 from evalgate.commands.evidence import Gathering, HeadTrials, gather
 from evalgate.commands.live_gate import judge_live
@@ -26,6 +26,11 @@ from evalgate.report.verdict import Story
 #: So many tripwires are shown on top of a verdict; the run has all of them.
 _HITS = 8
 _RECORD = "evalgate run --record   # live trials of this harness, with its recordings"
+_MEASURE_UNION = (
+    _RECORD,
+    "evalgate baseline accept latest",
+    "git add baselines cassettes && git commit   # on a branch, once its target is merged in",
+)
 
 
 class Plain(Protocol):
@@ -42,7 +47,8 @@ class Plain(Protocol):
 class Weighing:
     """A head to be weighed against the baseline that was found for its base.
 
-    With ``live`` trials are made now, with ``spot_check`` a few of the recorded ones anew.
+    With ``live`` trials are made now, with ``spot_check`` a few of the recorded ones anew. A
+    ``fork`` needs stronger evidence. ``foreign`` are baselines of other harnesses that it adds.
     """
 
     it: Gathering
@@ -51,6 +57,8 @@ class Weighing:
     plain: Plain
     live: bool
     spot_check: bool
+    fork: bool = False
+    foreign: tuple[str, ...] = ()
 
     def weigh(self) -> tuple[Verdict, Story]:
         """Return the verdict, and its story as far as it goes."""
@@ -64,6 +72,9 @@ class Weighing:
         if head.stale:
             trials = len(it.base.tasks) * it.base.config.trials
             reasons = (*head.stale[1:], estimate(it.base, it.harness, it.base.tasks, trials))
+            union = union_of(it.state)
+            if union or self.foreign:
+                return self._of_union(union, reasons)
             return self._unweighed(head.stale[0], reasons, (_RECORD, "evalgate gate"))
         lacking = _lacking(policy, head)
         if lacking:
@@ -78,6 +89,16 @@ class Weighing:
     ) -> tuple[Verdict, Story]:
         verdict = self.plain(Decision.STALE, sentence, reasons=reasons)
         return verdict, replace(self.story, next_steps=steps)
+
+    def _of_union(self, union: tuple[str, ...], reasons: tuple[str, ...]) -> tuple[Verdict, Story]:
+        """Return that measured harnesses were joined to one that nobody measured."""
+        joined = f" of {' and '.join(union)}" if union else ""
+        sentence = (
+            f"There is no baseline for this union{joined}: what was joined here was measured"
+            " apart, and never together."
+        )
+        verdict = self.plain(Decision.NO_BASELINE, sentence, reasons=reasons)
+        return verdict, replace(self.story, next_steps=_MEASURE_UNION)
 
     def _doubted(
         self, verdict: Verdict, head: HeadTrials, told: tuple[str, ...]
@@ -95,7 +116,8 @@ class Weighing:
         notes = (*self.story.notes, *_powerless(baseline, base), *waivers)
         notes += _scripted_notes(baseline, head.sample)
         notes += () if voiding else head.hits[:_HITS]
-        story = replace(self.story, notes=notes, decided=(*_decided(head), *told))
+        decided = (*self.story.decided, *_decided(head), *told)
+        story = replace(self.story, notes=notes, decided=decided)
         return verdict, tell(story, verdict, base, head)
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from evalgate.errors import NotAvailableError, UsageError
 from evalgate.repo.git import Git
-from evalgate.repo.history import commit_all, first_parent_changes, first_parents, merge_bases
+from evalgate.repo.history import commit_all, first_parent_changes, first_parents
 from evalgate.repo.pathspecs import to_pathspecs
 
 PROMPTS = to_pathspecs(["prompts/**"])
@@ -33,7 +33,6 @@ def test_changes_along_first_parents(work: Any) -> None:
     assert first_parent_changes(git, "HEAD", PROMPTS, 1) == (merge,)
     assert len(first_parents(git, "HEAD", 50)) == 4
     assert len(first_parents(git, "HEAD", 2)) == 2
-    assert merge_bases(git, "main", "side") == (work.oid("side"),)
 
 
 def test_the_edge_of_a_shallow_clone_is_no_change(work: Any, clone: Any) -> None:
@@ -47,7 +46,7 @@ def test_the_edge_of_a_shallow_clone_is_no_change(work: Any, clone: Any) -> None
 def test_errors_have_words(work: Any) -> None:
     """Git's own reason, no traceback of GitPython."""
     with pytest.raises(UsageError, match="no such commit"):
-        merge_bases(work.locate(), "HEAD", "nosuch")
+        first_parents(work.locate(), "nosuch", 1)
     with pytest.raises(UsageError, match="pathspec magic"):
         first_parent_changes(work.locate(), "HEAD", [":(nosuch)x"], 5)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from evalgate.commands.project import open_project, open_state
@@ -11,7 +12,7 @@ from evalgate.core.sample import Row, Sample, TaskSample
 from evalgate.core.task import suite_digest
 from evalgate.core.trial import Evidence, Outcome
 from evalgate.repo.treeview import Subject
-from evalgate.store.baselines import dump_baseline
+from evalgate.store.baselines import dump_baseline, load_baseline
 
 
 def accept(path: Path, state: str = "WORKTREE", *, trials: int = 3) -> Path:
@@ -36,4 +37,17 @@ def accept(path: Path, state: str = "WORKTREE", *, trials: int = 3) -> Path:
     file = path / "baselines" / baseline.filename
     file.parent.mkdir(exist_ok=True)
     file.write_bytes(dump_baseline(baseline))
+    return file
+
+
+def forge(path: Path) -> Path:
+    """Write a baseline beside another one, in which all that passed failed; return its file."""
+    true = load_baseline(path.read_bytes(), name=path.name)
+    tasks = {
+        name: replace(task, rows=tuple(replace(row, outcome=Outcome.FAILED) for row in task.rows))
+        for name, task in true.sample.tasks.items()
+    }
+    false = replace(true, sample=replace(true.sample, tasks=tasks))
+    file = path.parent / false.filename
+    file.write_bytes(dump_baseline(false))
     return file

@@ -17,6 +17,7 @@ from evalgate.cli.root import (
     project_of,
     rev_option,
 )
+from evalgate.errors import UsageError
 
 
 @cli.group()
@@ -27,12 +28,13 @@ def baseline() -> None:
 @baseline.command()
 @click.argument("run", default="latest")
 @click.option("--reason", default="", help="One line for the ledger.")
+@click.option("--hypothesis", default="", help="What was hoped for; else the commit's first line.")
 @pass_globals
-def accept(options: Globals, run: str, reason: str) -> int:
+def accept(options: Globals, /, run: str, **asked: Any) -> int:
     """Write RUN's numbers below baselines/, with a ledger entry."""
     from evalgate.commands.accept import accept as accept_run
 
-    path = accept_run(project_of(options), run, console_of(options), reason=reason)
+    path = accept_run(project_of(options), run, console_of(options), **asked)
     return out(options, path, {"path": path})
 
 
@@ -88,12 +90,19 @@ def verify(options: Globals, rev: str | None) -> int:
 
 
 @cli.command()
+@click.option("--add", is_flag=True, help="First keep the newest verdict as an experiment.")
+@click.option("--hypothesis", default="", help="With --add: what was hoped for.")
 @click.option("--markdown", is_flag=True, help="A table for a page.")
 @rev_option
 @pass_globals
-def ledger(options: Globals, /, **asked: Any) -> int:
+def ledger(options: Globals, /, *, add: bool, hypothesis: str, **asked: Any) -> int:
     """List every committed experiment: when, which harness, what was decided and why."""
+    from evalgate.commands.experiment import add_experiment
     from evalgate.commands.ledger import ledger as read
 
+    if add:
+        add_experiment(project_of(options), console_of(options), hypothesis=hypothesis)
+    elif hypothesis:
+        raise UsageError("--hypothesis goes with --add", hint="evalgate ledger --add")
     found = read(project_of(options), **asked)
     return out(options, found.text, found.to_json())

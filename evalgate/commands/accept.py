@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 from evalgate import __version__
 from evalgate.commands.console import Console
+from evalgate.commands.experiment import meant
 from evalgate.commands.project import WORKTREE, Project, State, open_state
 from evalgate.commands.recordings import find_recordings
 from evalgate.core.baseline import Baseline, Provenance
@@ -23,7 +24,9 @@ from evalgate.wiring import Kind
 _EQUAL = ("kind", "fingerprint", "suite", "tripwires")
 
 
-def accept(project: Project, name: str, console: Console, *, reason: str = "") -> str:
+def accept(
+    project: Project, name: str, console: Console, *, reason: str = "", hypothesis: str = ""
+) -> str:
     """Write a run's numbers as a baseline and a ledger entry; return the file's path.
 
     Live trials of a harness that has no recordings are taken with those of all its other runs
@@ -46,6 +49,7 @@ def accept(project: Project, name: str, console: Console, *, reason: str = "") -
             console.note(f"taken together: the {len(runs)} live runs of this harness made here")
         trials = tuple(trial for one in runs for trial in one.trials)
         baseline = _baseline(state, run, trials)
+        hoped, changed = meant(state, baseline.sample.fingerprint)
     path = project.root / "baselines" / baseline.filename
     if path.exists():
         console.note(f"{path.name} exists already: the same numbers")
@@ -53,7 +57,8 @@ def accept(project: Project, name: str, console: Console, *, reason: str = "") -
     date = baseline.provenance.date
     ledger = path.parent / "ledger" / f"{date}-{path.name}"
     write_whole(path, dump_baseline(baseline))
-    write_whole(ledger, dump_ledger(_entry(baseline, run, reason)))
+    entry = {**_entry(baseline, run, reason), "hypothesis": hypothesis or hoped}
+    write_whole(ledger, dump_ledger({**entry, "changed": changed}))
     console.note(f"wrote baselines/{path.name} and its ledger entry: commit both")
     return str(path)
 

@@ -80,7 +80,9 @@ def _outcomes(recorded: Recordings) -> dict[str, str]:
 def _harnesses(base: State, head: State, wanted: set[str]) -> set[str]:
     """Return the harnesses of the change: the head's, and those of its commits if need be."""
     own = {head.fingerprint.digest}
-    if wanted <= own or not (base.view.commit and head.view.commit):
+    if not head.view.commit:  # what is not committed may yet be, in steps
+        return {*own, base.fingerprint.digest}
+    if wanted <= own or not base.view.commit:
         return own
     git, paths = head.project.git, harness_paths(head)
     for commit in changes_between(git, base.view.commit, head.view.commit, paths):

@@ -12,10 +12,11 @@ from pathlib import Path
 from evalgate.commands.ancestry import find_baseline
 from evalgate.commands.console import Console
 from evalgate.commands.evidence import gathering
-from evalgate.commands.fingerprint import changed_parts
 from evalgate.commands.project import Project, State, open_state, subject_of
 from evalgate.commands.tampering import look
+from evalgate.commands.waive import today
 from evalgate.commands.weighing import Weighing
+from evalgate.commands.what_changed import hypothesis, what_changed
 from evalgate.core.decision import Decision
 from evalgate.core.json import Json
 from evalgate.core.policy import Policy
@@ -24,10 +25,10 @@ from evalgate.core.verdict import Verdict
 from evalgate.disk import write_whole
 from evalgate.errors import ExitCode, NoConfigurationError, UsageError
 from evalgate.repo.base import Pair, resolve_pair
-from evalgate.repo.fingerprint import diff_parts, diff_text
+from evalgate.repo.fingerprint import diff_parts
 from evalgate.repo.git import DEEPER
 from evalgate.repo.treeview import Subject
-from evalgate.report.verdict import PartChange, Story, render_verdict
+from evalgate.report.verdict import Story, render_verdict
 from evalgate.store.runs import RunStore
 
 
@@ -44,6 +45,7 @@ class GateOptions:
     workers: int | None = None
     advisory: bool = False
     out: Path | None = None
+    hypothesis: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -72,7 +74,15 @@ def gate(
         state = stack.enter_context(open_state(project, pair.head))
         base = _base_state(project, pair, stack)
         verdict, story = _judged(state, base, pair, options, console)
-        context = {**verdict.context, "how": pair.how}
+        changed = () if base is None else what_changed(base, state)
+        meant = options.hypothesis or ("" if base is None else hypothesis(base, state))
+        context: dict[str, Json] = {
+            **_context(state, base, pair),
+            "parts": [part.to_json() for part in changed],
+            "hypothesis": meant,
+            **verdict.context,
+        }
+        story = replace(story, parts=tuple(part.told for part in changed), hypothesis=meant)
         verdict = replace(verdict, strict=options.strict, context=context)
         page = render_verdict(verdict, story, template=_template(base))
     gated = Gated(verdict=verdict, page=page)
@@ -98,12 +108,14 @@ def _judged(
 ) -> tuple[Verdict, Story]:
     policy = (base or state).config.policy
     story = Story(head=_name(state), base="none" if base is None else _name(base), how=pair.how)
-    plain = partial(_plain, policy=policy, state=state, base=base)
+    plain = partial(_plain, policy=policy)
     if base is None:
         sentence = "There is no base to compare with: nothing is judged at first adoption."
         return plain(Decision.NO_BASELINE, sentence), story
     looked = look(base, state, pair)
-    story = replace(story, parts=_parts(base, state), notes=looked.notes)
+    ids = {task.id for task in base.tasks}
+    kept = [one.sentence(today=today(), tasks=ids) for one in policy.quarantine]
+    story = replace(story, notes=(*looked.notes, *kept))
     if looked.voiding:
         sentence = f"The numbers can not be believed: {looked.voiding[0]}."
         story = replace(story, next_steps=looked.remedy)
@@ -113,7 +125,8 @@ def _judged(
         return plain(Decision.NOTHING_TO_JUDGE, sentence), story
     found = find_baseline(base)
     line = "baseline: none" if found is None else found.line
-    plain = partial(plain, baseline={"match": "none"} if found is None else found.to_json())
+    match: dict[str, Json] = {"match": "none"} if found is None else found.to_json()
+    plain = partial(plain, baseline=match)
     story = replace(story, decided=(line,))
     if found is None:
         sentence = "The base has no baseline: nobody measured its harness."
@@ -137,8 +150,7 @@ def _judged(
         fork=pair.fork,
         foreign=looked.foreign,
     ).weigh()
-    context = {**_context(state, base), "baseline": found.to_json(), **verdict.context}
-    return replace(verdict, context=context), story
+    return replace(verdict, context={**verdict.context, "baseline": match}), story
 
 
 def _plain(
@@ -146,8 +158,6 @@ def _plain(
     sentence: str,
     *,
     policy: Policy,
-    state: State,
-    base: State | None,
     reasons: tuple[str, ...] = (),
     baseline: Json = None,
 ) -> Verdict:
@@ -156,16 +166,19 @@ def _plain(
         sentence=sentence,
         policy=policy,
         reasons=reasons,
-        context={**_context(state, base), "baseline": baseline},
+        context={"baseline": baseline},
     )
 
 
-def _context(state: State, base: State | None) -> dict[str, Json]:
+def _context(state: State, base: State | None, pair: Pair) -> dict[str, Json]:
     return {
+        "how": pair.how,
+        "fork": pair.fork,
         "head": {
             "label": state.view.label,
             "commit": state.view.commit,
             "fingerprint": state.fingerprint.digest,
+            "parts": dict(state.fingerprint.parts),
         },
         "base": None
         if base is None
@@ -176,21 +189,10 @@ def _context(state: State, base: State | None) -> dict[str, Json]:
             "suite": suite_digest(base.tasks),
         },
         "parts_changed": [] if base is None else [*diff_parts(base.fingerprint, state.fingerprint)],
+        "quarantine": [
+            one.to_json(today=today()) for one in (base or state).config.policy.quarantine
+        ],
     }
-
-
-def _parts(base: State, head: State) -> tuple[PartChange, ...]:
-    found = []
-    for name, files in changed_parts(base, head).items():
-        globs = tuple(head.config.harness.parts.get(name, ()))
-        diff = diff_text(head.project.git, base.view, head.view, globs, head.harness_root)
-        found.append(PartChange(name=name, files=tuple(files), diff=_body(diff)))
-    return tuple(found)
-
-
-def _body(diff: str) -> str:
-    dull = ("diff --git ", "index ")
-    return "\n".join(line for line in diff.splitlines() if not line.startswith(dull))
 
 
 def _name(state: State) -> str:

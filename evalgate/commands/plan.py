@@ -220,7 +220,8 @@ def _measured(project: Project, rev: str | None) -> tuple[Policy, Sample, int]:
             message = f"nobody measured the harness of {state.view.label}"
             hint = "evalgate run, then evalgate baseline accept"
             raise UsageError(message, hint=hint)
-        return state.config.policy, found.sample, state.config.trials
+        policy = state.config.policy
+        return policy, found.sample.without(policy.quarantined), state.config.trials
 
 
 def _stored(sample: Sample) -> dict[str, tuple[int, int]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from evalgate.commands.additions import additions
 from evalgate.commands.project import WORKFLOWS, State
 from evalgate.commands.recordings import find_recordings
+from evalgate.core.quarantine import added
 from evalgate.repo.pair import Pair
 from evalgate.repo.treeview import SubjectKind
 from evalgate.store.waivers import FOLDER
@@ -34,17 +35,16 @@ def look(base: State, head: State, pair: Pair) -> Looked:
         UsageError: a baseline that it adds is none.
     """
     edited = edited_baselines(base, head)
-    added = additions(base, head)
-    # What has landed may be a squash, and what is not committed may be committed in steps: the
-    # commits that made those baselines are not to be seen.
+    fresh = additions(base, head)
+    # What has landed may be a squash: the commits that made those baselines are not to be seen.
     known = pair.head.kind is SubjectKind.REVISION and not pair.landed
-    refused = added.foreign if known and not _is_union(base, head) else ()
-    borne = tuple(f"{one}: it counts for nothing here" for one in added.foreign if not refused)
+    refused = fresh.foreign if known and not _is_union(base, head) else ()
+    borne = tuple(f"{one}: it counts for nothing here" for one in fresh.foreign if not refused)
     tip = (base.view.commit or "")[:12]
     remedy = (f"git checkout {tip} -- {base.project.within('baselines')}",) if edited else ()
     return Looked(
-        voiding=(*edited, *refused, *added.wrong),
-        notes=(*gate_edits(base, head), *added.notes, *borne),
+        voiding=(*edited, *refused, *fresh.wrong),
+        notes=(*gate_edits(base, head), *fresh.notes, *borne),
         foreign=borne,
         remedy=remedy,
     )
@@ -65,6 +65,10 @@ def gate_edits(base: State, head: State) -> tuple[str, ...]:
         found.append(
             f"this change edits the policy; judged by the base's: {base.config.policy.sentence}"
         )
+    shelved = added(base.config.policy.quarantine, head.config.policy.quarantine)
+    if shelved:
+        tasks = ", ".join(shelved)
+        found.append(f"this change puts tasks into quarantine: {tasks}: not yet for itself")
     if base.config.trials != head.config.trials:
         trials = f"{base.config.trials} → {head.config.trials}"
         found.append(f"this change edits suite.trials ({trials}); the base's number is asked for")

@@ -76,7 +76,7 @@ class Weighing:
             if union or self.foreign:
                 return self._of_union(union, reasons)
             return self._unweighed(head.stale[0], reasons, (_RECORD, "evalgate gate"))
-        lacking = _lacking(policy, head)
+        lacking = _lacking(policy, head, fork=self.fork)
         if lacking:
             steps = ("evalgate gate --spot-check", "evalgate gate --live")
             return self._unweighed(lacking[0], lacking[1:], steps)
@@ -121,18 +121,20 @@ class Weighing:
         return verdict, tell(story, verdict, base, head)
 
 
-def _lacking(policy: Policy, head: HeadTrials) -> tuple[str, ...]:
+def _lacking(policy: Policy, head: HeadTrials, *, fork: bool) -> tuple[str, ...]:
     """Say that the evidence is weaker than the policy asks for, when it is."""
-    evidence = head.sample.evidence
-    if evidence.rank >= policy.evidence.rank:
+    evidence, asked = head.sample.evidence, policy.asked_evidence(fork=fork)
+    if evidence.rank >= asked.rank:
         return ()
-    sentence = f"The numbers are {evidence}, and the policy asks for {policy.evidence} ones."
+    of = "from a fork " if fork else ""
+    sentence = f"The numbers are {evidence}, and {of}the policy asks for {asked} ones."
     return (sentence, head.unchecked) if head.unchecked else (sentence,)
 
 
 def _powerless(baseline: Sample, base: State) -> tuple[str, ...]:
     """Say so when no numbers of the head could block by the rule for trials that exist."""
-    stored = {name: (task.passed, len(task.measured)) for name, task in baseline.tasks.items()}
+    tasks = baseline.without(base.config.policy.quarantined).tasks
+    stored = {name: (task.passed, len(task.measured)) for name, task in tasks.items()}
     trials = base.config.trials
     if can_block(stored, base.config.policy, runs=trials):
         return ()

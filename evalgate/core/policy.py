@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from evalgate.core.quarantine import Quarantine
 from evalgate.core.signal_change import SIGNALS
 from evalgate.core.trial import Evidence
 
@@ -22,7 +23,8 @@ class Policy:
     does, a task of ``must_pass`` that fails once blocks, and a mean pass rate below
     ``min_pass_rate`` (0 to 1). ``budgets`` maps a soft signal to the ratio of head to base
     beyond which it blocks; signals without one are only warned of. ``evidence`` is the weakest
-    that is taken for a verdict.
+    that is taken for a verdict, ``fork_evidence`` for a pull request from another repository.
+    Tasks in ``quarantine`` are shown and decide nothing.
     """
 
     margin: float = 0.10
@@ -34,6 +36,8 @@ class Policy:
     min_pass_rate: float = 0.0
     budgets: Mapping[str, float] = field(default_factory=dict)
     evidence: Evidence = Evidence.REGRADED
+    fork_evidence: Evidence = Evidence.SPOT_CHECKED
+    quarantine: tuple[Quarantine, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse numbers that are no probability."""
@@ -49,6 +53,16 @@ class Policy:
             if not 1.0 <= ratio < math.inf:
                 message = f"budgets: {name}: a ratio of head to base is 1 or more, such as 1.25"
                 raise ValueError(message)
+
+    @property
+    def quarantined(self) -> frozenset[str]:
+        """The tasks in quarantine."""
+        return frozenset(one.task for one in self.quarantine)
+
+    def asked_evidence(self, *, fork: bool) -> Evidence:
+        """Return the weakest evidence that is taken, of a fork or of the project itself."""
+        both = (self.evidence, self.fork_evidence) if fork else (self.evidence,)
+        return max(both, key=lambda one: one.rank)
 
     def not_measured(self, errored: int, trials: int) -> bool:
         """Tell whether so many of the trials errored that nothing can be said."""
@@ -69,6 +83,8 @@ class Policy:
             said += f"; pass rate at least {self.min_pass_rate * 100:g} %"
         if self.evidence is not Evidence.REGRADED:
             said += f"; evidence at least {self.evidence}"
+        if self.quarantine:
+            said += f"; in quarantine: {', '.join(sorted(self.quarantined))}"
         for name, ratio in self.budgets.items():
             said += f"; {SIGNALS[name].words} at most {(ratio - 1) * 100:+g} %"
         return said

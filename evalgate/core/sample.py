@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from evalgate.core.identity import Conditions
 from evalgate.core.trial import Evidence, Outcome, Signals, Trial
@@ -61,6 +61,11 @@ class Sample:
     tasks: Mapping[str, TaskSample]
     evidence: Evidence
     recordings: int = 1
+
+    def without(self, tasks: Collection[str]) -> Sample:
+        """Return the sample without some tasks."""
+        kept = {name: task for name, task in self.tasks.items() if name not in tasks}
+        return replace(self, tasks=kept)
 
     @property
     def rows(self) -> tuple[Row, ...]:

@@ -3,47 +3,15 @@
 from __future__ import annotations
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
 from evalgate.report.markdown import escape
-from tests.baselines import accept
-from tests.e2e.conftest import Repo, make_repo
+from tests.e2e.conftest import Repo, make_repo, prompt, words
 
 EXACT, NONE = {"match": "exact", "changes": 0}, {"match": "none"}
-
-
-@pytest.fixture(scope="session")
-def measured(tmp_path_factory, git_environment) -> Repo:
-    """A repository whose first commit has a baseline."""
-    made = make_repo(tmp_path_factory.mktemp("measured"), git_environment)
-    accept(made.path)
-    made.commit("Baseline")
-    return made
-
-
-@pytest.fixture
-def here(measured, tmp_path) -> Repo:
-    """A copy of it for one test."""
-    copy = Repo(path=tmp_path / measured.path.name, environment=dict(measured.environment))
-    shutil.copytree(measured.path, copy.path)
-    copy.git("update-index", "-q", "--refresh")
-    return copy
-
-
-def prompt(repo: Repo, text: str) -> str:
-    """Commit another prompt."""
-    repo.write("agent/prompts/rewrite.md", f"{text}\n")
-    return repo.commit(f"Prompt: {text}")
-
-
-def words(repo: Repo, text: str) -> str:
-    """Commit something that is no part of the harness."""
-    repo.write("README.md", f"{text}\n")
-    return repo.commit(f"Words: {text}")
 
 
 def oid(repo: Repo, rev: str) -> str:

@@ -8,6 +8,7 @@ from typing import Protocol
 from evalgate.commands.ancestry import Found, not_attributable, union_of
 from evalgate.commands.estimate import estimate
 from evalgate.commands.evidence import Gathering, HeadTrials, gather
+from evalgate.commands.good_news import good_news
 from evalgate.commands.live_gate import judge_live
 from evalgate.commands.project import State
 from evalgate.commands.spot_check import spot_checked
@@ -116,6 +117,7 @@ class Weighing:
         notes = (*self.story.notes, *_powerless(baseline, base), *waivers)
         notes += _scripted_notes(baseline, head.sample)
         notes += () if voiding else head.hits[:_HITS]
+        notes += good_news(verdict, state.project)
         decided = (*self.story.decided, *_decided(head), *told)
         story = replace(self.story, notes=notes, decided=decided)
         return verdict, tell(story, verdict, base, head)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from evalgate.gateway.format.cassette_format import dump_cassette, load_cassette
 from tests.baselines import accept, forge
 from tests.e2e.conftest import Repo, prompt, words
 
@@ -87,33 +88,32 @@ def test_a_touched_baseline_is_void_and_the_way_back_is_shown(here, evalgate, ac
     assert evalgate("gate", "--base", before, cwd=here.path).returncode == 7
 
 
-def test_a_new_baseline_of_another_harness_is_refused(here, evalgate):
-    """Whoever adds it prepares a change to come."""
-    base = here.git("rev-parse", "HEAD")
+@pytest.fixture
+def foreign(here) -> Path:
+    """The baseline of a harness that no commit has, on disk."""
     prompt(here, "prepared")
     file = accept(here.path)
     data = file.read_bytes()
-    here.git("reset", "-q", "--hard", base)
+    here.git("reset", "-q", "--hard", "HEAD~1")
+    file.write_bytes(data)
+    return file
+
+
+def test_a_new_baseline_of_another_harness_is_refused(here, foreign, evalgate):
+    """Whoever adds it prepares a change to come."""
     prompt(here, "one")
     accept(here.path)
-    file.write_bytes(data)
-    here.commit("baselines")
-    done = evalgate("gate", "--base", base, cwd=here.path)
+    here.commit("Its own baseline")
+    done = evalgate("gate", "--base", "HEAD~2", cwd=here.path)
     assert done.returncode == 6, done.stdout
-    assert f"this change adds baselines/{file.name}" in verdict(here)["sentence"]
+    assert f"this change adds baselines/{foreign.name}" in verdict(here)["sentence"]
 
 
-def test_so_it_is_where_the_harness_did_not_change(here, evalgate):
+def test_so_it_is_where_the_harness_did_not_change(here, foreign, evalgate):
     """A change of words alone can not bring one either."""
-    base = here.git("rev-parse", "HEAD")
-    prompt(here, "prepared")
-    file = accept(here.path)
-    data = file.read_bytes()
-    here.git("reset", "-q", "--hard", base)
-    file.write_bytes(data)
     words(here, "harmless")
     assert evalgate("gate", cwd=here.path).returncode == 6
-    assert "which no commit of this change has" in verdict(here)["sentence"]
+    assert foreign.name in verdict(here)["sentence"]
 
 
 def test_baselines_on_the_way_to_the_head_are_its_own(here, evalgate):
@@ -206,28 +206,49 @@ def test_how_often_a_harness_was_recorded_is_shown(recorded, scripted, evalgate)
     assert verdict(recorded)["recordings"] == 2
 
 
-def test_numbers_that_a_regrade_does_not_reproduce_are_void(recorded, scripted, evalgate):
+@pytest.fixture
+def rewritten(recorded, scripted, evalgate):
+    """Record a prompt, let a test rewrite what each recording says was measured, and commit."""
+
+    def act(prompt: str, rewrite) -> None:
+        recorded.write("agent/prompts/rewrite.md", prompt)
+        env = {"SCRIPTED_URL": scripted.url}
+        assert evalgate("run", "--record", cwd=recorded.path, env=env).returncode == 0
+        newest = recorded.git("ls-files", "-o", "--exclude-standard", "cassettes").splitlines()
+        for name in newest:
+            path = Path(recorded.path, name)
+            tape = load_cassette(path.read_bytes(), name=name)
+            record = {**tape.record, "measured": rewrite(tape.record["measured"])}
+            path.write_bytes(
+                dump_cassette(
+                    tape.__class__(
+                        header=tape.header,
+                        exchanges=tape.exchanges,
+                        claim=tape.claim,
+                        record=record,
+                    )
+                )
+            )
+        recorded.commit("Recordings")
+
+    return act
+
+
+def test_numbers_that_a_regrade_does_not_reproduce_are_void(recorded, evalgate, rewritten):
     """A recording that says passed, of a claim that fails."""
-    from dataclasses import replace
-
-    from evalgate.gateway.format.cassette_format import dump_cassette, load_cassette
-
-    recorded.write("agent/prompts/rewrite.md", "Be WRONG.\n")
-    env = {"SCRIPTED_URL": scripted.url}
-    assert evalgate("run", "--record", cwd=recorded.path, env=env).returncode == 0
-    newest = recorded.git("ls-files", "-o", "--exclude-standard", "cassettes").splitlines()
-    for name in newest:
-        path = Path(recorded.path, name)
-        tape = load_cassette(path.read_bytes(), name=name)
-        measured = {**tape.record["measured"], "outcome": "passed", "reason": ""}
-        forged = tape.__class__(
-            header=replace(tape.header),
-            exchanges=tape.exchanges,
-            claim=tape.claim,
-            record={**tape.record, "measured": measured},
-        )
-        path.write_bytes(dump_cassette(forged))
-    recorded.commit("forged")
+    rewritten("Be WRONG.\n", lambda then: {**then, "outcome": "passed", "reason": ""})
     done = evalgate("gate", cwd=recorded.path)
     assert done.returncode == 6, done.stdout
     assert "not reproduced" in verdict(recorded)["sentence"]
+
+
+@pytest.mark.parametrize(("signal", "code"), [("repeated_calls", 0), ("diff_lines", 6)])
+def test_a_recording_from_before_a_signal_was_known(recorded, evalgate, rewritten, signal, code):
+    """It lacks the newest signals and is as good as ever; one that lacks another is not."""
+
+    def without(then):
+        return {**then, "signals": {k: v for k, v in then["signals"].items() if k != signal}}
+
+    rewritten("Fix it.\n", without)
+    done = evalgate("gate", cwd=recorded.path)
+    assert done.returncode == code, done.stdout

@@ -33,8 +33,9 @@ def additions(base: State, head: State) -> Additions:
         UsageError: one is cut, newer than this evalgate, or was edited by hand.
     """
     folder = base.project.within("baselines")
-    old, new = base.view.read_prefix(folder), head.view.read_prefix(folder)
-    added = load_baselines({path: file for path, file in new.items() if path not in old})
+    old = {entry.path for entry in base.view.entries(["*.toml"], root=folder)}
+    new = [entry for entry in head.view.entries(["*.toml"], root=folder) if entry.path not in old]
+    added = load_baselines(head.view.read(new))
     if not added:
         return Additions()
     own = _harnesses(base, head, {one.sample.fingerprint for one in added})

@@ -75,7 +75,9 @@ def gate(
         base = _base_state(project, pair, stack)
         verdict, story = _judged(state, base, pair, options, console)
         changed = () if base is None else what_changed(base, state)
-        meant = options.hypothesis or ("" if base is None else hypothesis(base, state))
+        meant = options.hypothesis
+        if base is not None and changed and not meant:
+            meant = hypothesis(base, state)
         context: dict[str, Json] = {
             **_context(state, base, pair),
             "parts": [part.to_json() for part in changed],

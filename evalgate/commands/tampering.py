@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from shlex import quote
 
 from evalgate.commands.additions import additions
 from evalgate.commands.project import WORKFLOWS, State
 from evalgate.commands.recordings import find_recordings
 from evalgate.core.quarantine import added
+from evalgate.errors import UsageError
+from evalgate.repo.git import DEEPER
 from evalgate.repo.pair import Pair
 from evalgate.repo.treeview import SubjectKind
 from evalgate.store.waivers import FOLDER
@@ -32,16 +35,19 @@ def look(base: State, head: State, pair: Pair) -> Looked:
     """Look at all that a change does to its own judge.
 
     Raises:
-        UsageError: a baseline that it adds is none.
+        UsageError: a baseline that it adds is none, or a shallow clone hides whose it is.
     """
     edited = edited_baselines(base, head)
     fresh = additions(base, head)
     # What has landed may be a squash: the commits that made those baselines are not to be seen.
     known = pair.head.kind is SubjectKind.REVISION and not pair.landed
-    refused = fresh.foreign if known and not _is_union(base, head) else ()
+    strange = fresh.foreign if known else ()
+    if strange and head.project.git.is_shallow():  # the commit may be there, beyond the edge
+        raise UsageError(strange[0], hint=DEEPER)
+    refused = () if strange and _is_union(base, head) else strange
     borne = tuple(f"{one}: it counts for nothing here" for one in fresh.foreign if not refused)
-    tip = (base.view.commit or "")[:12]
-    remedy = (f"git checkout {tip} -- {base.project.within('baselines')}",) if edited else ()
+    folder = quote(f":/{base.project.within('baselines')}")
+    remedy = (f"git checkout {(base.view.commit or '')[:12]} -- {folder}",) if edited else ()
     return Looked(
         voiding=(*edited, *refused, *fresh.wrong),
         notes=(*gate_edits(base, head), *fresh.notes, *borne),

@@ -130,6 +130,29 @@ def test_baselines_on_the_way_to_the_head_are_its_own(here, evalgate):
     assert "0 of its 6 trials recorded" in (here.path / ".evalgate/verdict.md").read_text()
 
 
+def test_a_shallow_clone_may_hide_whose_a_baseline_is(here, evalgate):
+    """Refused with the way out, and judged with it."""
+    prompt(here, "first")
+    accept(here.path)
+    here.commit("Baseline of the first")
+    prompt(here, "second")
+    prompt(here, "third")
+    base = here.git("rev-parse", "HEAD~4")
+    clone = here.path.parent / "clone"
+    here.git("config", "uploadpack.allowAnySHA1InWant", "true")
+    here.git("clone", "-q", "--depth", "1", f"file://{here.path}", str(clone))
+    here.git("fetch", "-q", "--depth=1", "origin", base, cwd=clone)
+    group = {"head_sha": here.git("rev-parse", "HEAD"), "base_sha": base}
+    file = here.path.parent / "event.json"
+    file.write_text(json.dumps({"merge_group": group}))
+    env = {"GITHUB_EVENT_NAME": "merge_group", "GITHUB_EVENT_PATH": str(file)}
+    done = evalgate("gate", cwd=clone, env=env)
+    assert done.returncode == 2, done.stdout
+    assert "fetch-depth: 0" in done.stderr
+    here.git("fetch", "-q", "--unshallow", cwd=clone)
+    assert evalgate("gate", cwd=clone, env=env).returncode == 7
+
+
 def test_a_baseline_that_its_recordings_contradict_is_void(recorded, evalgate):
     """Its numbers are not those that were recorded; verify says so as well."""
     (path,) = (recorded.path / "baselines").glob("*.toml")

@@ -7,9 +7,9 @@ with the demo's edit of its prompt, task by task in the order in which they were
 dealt from them by `evalgate.core.dealing`, no trial twice, and judged as a live gate is. With the
 harness on both sides a block is a false one; with the edit at the head it is right.
 
-`--collect` reads the outcomes from the finished live runs in two checkouts and writes the file.
-Seeds are fixed: the same table every time, which `docs/real-gates.md` shows. The last line is one
-JSON object. Exit status: 0 when every goal holds, 1 when one does not.
+`--collect` reads the outcomes from the live runs in two checkouts and writes the file and the page
+`docs/real-gates.md`. Seeds are fixed: the same table every time. The last line is one JSON object.
+Exit status: 0 when every goal holds and the page shows this table, 1 otherwise.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ from evalgate.core.trial import Outcome
 from evalgate.store.runs import RunFolder
 
 PLACE = Path(__file__).with_name("real_trials.json")
+PAGE = Path(__file__).parents[1] / "docs/real-gates.md"
 #: Trials of a task in the baseline, and planned ones of the head.
 DESIGNS = ((5, 5), (20, 5), (20, 10), (20, 20))
 #: The design that the goals are for: a baseline accepted on purpose, and ten trials a task.
@@ -102,6 +103,48 @@ def collect(base: Path, edited: Path) -> None:
     PLACE.write_text(json.dumps(value, indent=1) + "\n", encoding="utf-8")
 
 
+def dealt(real: Real, gates: int) -> dict[tuple[int, int], tuple[float, float]]:
+    """Return the shares that block without and with the edit, by design."""
+    base, edited = passes(real.base), passes(real.edited)
+    found = {}
+    for stored, planned in DESIGNS:
+        nothing, edit = (
+            dealt_outlook(base, head, Policy(), stored=stored, planned=planned, gates=gates)
+            for head in (base, edited)
+        )
+        found[stored, planned] = (nothing.blocked, edit.blocked)
+    return found
+
+
+def rows_of_gates(
+    found: Mapping[tuple[int, int], tuple[float, float]], gates: int
+) -> Iterator[str]:
+    """Say what the gates did, design by design."""
+    yield f"{gates:,} gates a figure; share that blocks"
+    yield f"{'trials stored':>14}{'planned':>9}{'no edit':>10}{'edited':>10}"
+    for (stored, planned), (nothing, edit) in found.items():
+        yield f"{stored:>14}{planned:>9}{nothing:>10.1%}{edit:>10.1%}"
+
+
+def page(real: Real, table: str) -> str:
+    """Return the page that shows what was measured and what the gates make of it."""
+    trials = sum(map(len, [*real.base.values(), *real.edited.values()]))
+    return f"""# Gates on real trials
+
+{trials:,} live trials of this repository's own harness with {real.model}: as it is, and with the
+edit of its prompt that the demo judges ("Save tokens: answer with a unified diff"). Tasks that the
+model nearly always or never solves were left out beforehand, by trials that do not count here.
+Gates are dealt from these trials, no trial twice, and judged as a live gate is: rounds, suspicion,
+fresh runs of both sides.
+
+```
+{table}
+```
+
+Made by `python -m benchmarks.real_gates`; the outcomes are in `benchmarks/real_trials.json`.
+"""
+
+
 def main() -> int:
     """Print the tables, the goals and the JSON line; return the exit status."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.real_gates")
@@ -112,20 +155,11 @@ def main() -> int:
         collect(*options.collect)
     gates = 200 if options.quick else 1000
     real = Real.load()
-    print(f"{real.model}; {sum(map(len, [*real.base.values(), *real.edited.values()]))} trials")
-    print(*rows(real), sep="\n")
-    print(f"\n{gates} gates a figure; share blocked")
-    print(f"{'stored':>8}{'planned':>9}{'no edit':>10}{'edited':>10}")
-    base, edited = passes(real.base), passes(real.edited)
-    found = dict[tuple[int, int], tuple[float, float]]()
-    for design in DESIGNS:
-        stored, planned = design
-        nothing, edit = (
-            dealt_outlook(base, head, Policy(), stored=stored, planned=planned, gates=gates).blocked
-            for head in (base, edited)
-        )
-        found[design] = (nothing, edit)
-        print(f"{design[0]:>8}{design[1]:>9}{nothing:>10.1%}{edit:>10.1%}", flush=True)
+    found = dealt(real, gates)
+    table = "\n".join((*rows(real), "", *rows_of_gates(found, gates)))
+    print(table)
+    if options.collect:
+        PAGE.write_text(page(real, table), encoding="utf-8")
     low, high = BETWEEN
     rates = [known.count("1") / len(known) for known in real.base.values()]
     noise = NOISE_ALLOWED * math.sqrt(POWER * (1 - POWER) / gates)
@@ -147,6 +181,9 @@ def main() -> int:
             at_least=True,
         ),
     ]
+    if not options.quick:
+        shown = float(page(real, table) == PAGE.read_text(encoding="utf-8"))
+        goals.append(Goal(name="the page shows it", found=shown, limit=1, at_least=True))
     figures = {f"{stored}/{planned}": shares for (stored, planned), shares in found.items()}
     return finish("real_gates", goals, quick=options.quick, figures=figures)
 

@@ -22,7 +22,7 @@ from evalgate.cli.root import (
     workers_option,
 )
 from evalgate.core.plain import plain
-from evalgate.errors import ExitCode
+from evalgate.errors import ExitCode, UsageError
 
 
 @cli.group()
@@ -33,6 +33,7 @@ def baseline() -> None:
 @baseline.command()
 @click.argument("run", default="latest")
 @click.option("--reason", default="", help="One line for the ledger.")
+@click.option("--hypothesis", default="", help="What was hoped for; else the commit's first line.")
 @click.option(
     "-k",
     "fewest",
@@ -42,11 +43,11 @@ def baseline() -> None:
     help="Accept no fewer live trials of each task; recordings are taken as they are.",
 )
 @pass_globals
-def accept(options: Globals, run: str, reason: str, fewest: int) -> int:
+def accept(options: Globals, /, run: str, **asked: Any) -> int:
     """Write RUN's numbers below baselines/, with a ledger entry."""
     from evalgate.commands.accept import accept as accept_run
 
-    path = accept_run(project_of(options), run, console_of(options), reason=reason, fewest=fewest)
+    path = accept_run(project_of(options), run, console_of(options), **asked)
     return out(options, path, {"path": path})
 
 
@@ -180,12 +181,19 @@ def prune(options: Globals, /, **asked: Any) -> int:
 
 
 @cli.command()
+@click.option("--add", is_flag=True, help="First keep the newest verdict as an experiment.")
+@click.option("--hypothesis", default="", help="With --add: what was hoped for.")
 @click.option("--markdown", is_flag=True, help="A table for a page.")
 @rev_option
 @pass_globals
-def ledger(options: Globals, /, **asked: Any) -> int:
+def ledger(options: Globals, /, *, add: bool, hypothesis: str, **asked: Any) -> int:
     """List every committed experiment: when, which harness, what was decided and why."""
+    from evalgate.commands.experiment import add_experiment
     from evalgate.commands.ledger import ledger as read
 
+    if add:
+        add_experiment(project_of(options), console_of(options), hypothesis=hypothesis)
+    elif hypothesis:
+        raise UsageError("--hypothesis goes with --add", hint="evalgate ledger --add")
     found = read(project_of(options), **asked)
     return out(options, found.text, found.to_json())

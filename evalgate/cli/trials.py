@@ -112,6 +112,7 @@ def regrade(options: Globals, /, **asked: Any) -> int:
 @click.option("--live", is_flag=True, help="Make live trials now, as many as it takes.")
 @click.option("--spot-check", is_flag=True, help="Make a few of the recorded trials anew.")
 @click.option("--strict", is_flag=True, help="Exit with 4 where it stays undecided.")
+@click.option("--hypothesis", default="", help="What is hoped for; else the commit's first line.")
 @click.option("--advisory", is_flag=True, help="Exit with 0; verdict.json keeps the code.")
 @click.option(
     "--promote", is_flag=True, help="After a pass write the head's baseline; commits nothing."

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 
 from evalgate import __version__
 from evalgate.commands.console import Console
+from evalgate.commands.experiment import meant
 from evalgate.commands.project import WORKTREE, Project, State, open_state
 from evalgate.commands.recordings import find_recordings
 from evalgate.core.baseline import Baseline, Provenance, pool
@@ -29,7 +30,13 @@ ENOUGH = 20
 
 
 def accept(
-    project: Project, name: str, console: Console, *, reason: str = "", fewest: int = ENOUGH
+    project: Project,
+    name: str,
+    console: Console,
+    *,
+    reason: str = "",
+    fewest: int = ENOUGH,
+    hypothesis: str = "",
 ) -> str:
     """Write a run's numbers as a baseline and a ledger entry; return the file's path.
 
@@ -57,6 +64,7 @@ def accept(
             console.note(f"taken together: the {number} live runs of this harness made here")
         baseline = found.baseline
         _require_enough(state, found, fewest, console)
+        hoped, changed = meant(state, baseline.sample.fingerprint)
     path = project.root / "baselines" / baseline.filename
     if path.exists():
         console.note(f"{path.name} exists already: the same numbers")
@@ -64,7 +72,8 @@ def accept(
     date = baseline.provenance.date[:10]
     ledger = path.parent / "ledger" / f"{date}-{path.name}"
     write_whole(path, dump_baseline(baseline))
-    write_whole(ledger, dump_ledger(_entry(baseline, run, reason)))
+    entry = {**_entry(baseline, run, reason), "hypothesis": hypothesis or hoped}
+    write_whole(ledger, dump_ledger({**entry, "changed": changed}))
     console.note(f"wrote baselines/{path.name} and its ledger entry: commit both")
     return str(path)
 

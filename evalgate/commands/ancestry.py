@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from evalgate.commands.project import State, open_state
+from evalgate.commands.project import Project, State, open_state
 from evalgate.core.baseline import pool
 from evalgate.core.decision import Decision
+from evalgate.core.json import Json
 from evalgate.core.sample import Sample
+from evalgate.core.short_name import short_of
 from evalgate.core.verdict import Verdict
 from evalgate.errors import UsageError
 from evalgate.repo.history import first_parent_changes
@@ -21,10 +23,32 @@ _LIMIT = 50
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
-    """A pooled baseline, and how many changes of the harness lie between it and the base."""
+    """A pooled baseline, and how many changes of the harness lie between it and the base.
+
+    ``union`` names the harnesses that a merge joined into the base's, when each of them was
+    measured and the base's was not.
+    """
 
     sample: Sample
     changes: int = 0
+    union: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """Say how it fits the base."""
+        of = f"of harness {short_of(self.sample.fingerprint)}"
+        if not self.changes:
+            return f"baseline: exact, {of}"
+        back = "1 change" if self.changes == 1 else f"{self.changes} changes"
+        return f"baseline: stale by {back} of the harness, {of}"
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the form in ``verdict.json``."""
+        return {
+            "match": "stale" if self.changes else "exact",
+            "changes": self.changes,
+            "fingerprint": self.sample.fingerprint,
+        }
 
 
 def find_baseline(base: State) -> Found | None:
@@ -35,53 +59,77 @@ def find_baseline(base: State) -> Found | None:
     sample = pool(base.baselines(base.fingerprint.digest))
     if sample is not None:
         return Found(sample=sample)
-    seen = {base.fingerprint.digest}
-    for digest in harnesses_before(base, _LIMIT):
+    for changes, digest in enumerate(harnesses_before(base, _LIMIT), 1):
         sample = pool(base.baselines(digest))
         if sample is not None:
-            return Found(sample=sample, changes=len(seen))
-        seen.add(digest)
+            return Found(sample=sample, changes=changes, union=union_of(base))
     return None
 
 
 def harnesses_before(state: State, limit: int) -> Iterator[str]:
     """Yield the harnesses before so many changes on the first-parent line, newest first.
 
-    What is not committed is a change as well. It ends where evalgate was adopted, or a
-    configuration can not be read.
+    What is not committed is a change as well; an edit of the configuration that is none of the
+    harness is not. It ends where evalgate was adopted, or a configuration can not be read.
     """
-    project, harness = state.project, state.config.harness
-    globs = [glob for part in harness.parts.values() for glob in part]
-    pathspecs = (
-        *to_pathspecs(globs, root=state.harness_root),
-        *to_pathspecs([project.config_name], root=project.prefix),
-    )
+    project, newest = state.project, state.fingerprint.digest
     tip = state.view.commit or "HEAD"
-    committed = None if state.view.commit else harness_at(state, tip)
-    if committed not in {None, state.fingerprint.digest}:
-        yield committed
-    for commit in first_parent_changes(project.git, tip, pathspecs, limit):
+    committed = None if state.view.commit else digest_of(project, tip)
+    if committed not in {None, newest}:
+        newest = str(committed)
+        yield newest
+    for commit in first_parent_changes(project.git, tip, harness_paths(state), limit):
         parents = project.git.parents(commit)
-        digest = harness_at(state, parents[0]) if parents else None
+        digest = digest_of(project, parents[0]) if parents else None
         if digest is None:
             return
-        yield digest
+        if digest != newest:
+            newest = digest
+            yield digest
+
+
+def harness_paths(state: State) -> tuple[str, ...]:
+    """Return the pathspecs of all that can change a state's harness."""
+    parts = state.config.harness.parts.values()
+    return (
+        *to_pathspecs([glob for part in parts for glob in part], root=state.harness_root),
+        *to_pathspecs([state.project.config_name], root=state.project.prefix),
+    )
+
+
+def union_of(state: State) -> tuple[str, ...]:
+    """Return the harnesses that a merge joined into this state's, which nobody measured.
+
+    Nothing unless the newest change of the harness is a merge, and each side of it has a
+    baseline here while the outcome has none.
+    """
+    git, commit = state.project.git, state.view.commit
+    newest = first_parent_changes(git, commit, harness_paths(state), 1) if commit else ()
+    sides = git.parents(newest[0]) if newest else ()
+    if len(sides) < 2 or state.baselines(state.fingerprint.digest):  # noqa: PLR2004 - a merge has two
+        return ()
+    digests = [digest_of(state.project, side) for side in sides]
+    known = [digest for digest in digests if digest and state.baselines(digest)]
+    if len(known) < len(sides) or state.fingerprint.digest in known:
+        return ()
+    return tuple(short_of(digest) for digest in known)
 
 
 def not_attributable(verdict: Verdict, found: Found) -> Verdict:
     """Keep what a comparison with an older harness says, but decide nothing by it."""
+    union = f" (no baseline for this union of {' and '.join(found.union)})" if found.union else ""
     sentence = (
-        f"The base was not measured. Against the newest harness before it that was, "
+        f"The base was not measured{union}. Against the newest harness before it that was, "
         f"{found.changes} change(s) back, which can not be told apart: {verdict.sentence}"
     )
     decision = Decision.VOID if verdict.decision is Decision.VOID else Decision.NO_BASELINE
     return replace(verdict, decision=decision, sentence=sentence)
 
 
-def harness_at(state: State, commit: str) -> str | None:
-    """Return the harness of a commit of the same project, None where there is none."""
+def digest_of(project: Project, commit: str) -> str | None:
+    """Return the fingerprint of a commit; None where it has no harness that can be read."""
     try:
-        with open_state(state.project, Subject.parse(commit)) as then:
-            return then.fingerprint.digest
+        with open_state(project, Subject.parse(commit)) as state:
+            return state.fingerprint.digest
     except UsageError:  # from before evalgate was adopted, or broken then
         return None

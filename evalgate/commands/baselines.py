@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from evalgate.commands.additions import contradicted, proven
 from evalgate.commands.project import Project, open_state, subject_of
 from evalgate.commands.recordings import find_recordings
 from evalgate.commands.tables import rate, render_rows, render_sample
@@ -86,8 +87,8 @@ def verify_baselines(project: Project, *, rev: str | None = None) -> Verified:
         for one in state.baselines():
             sample = one.sample
             recorded = find_recordings(state, sample.fingerprint)
-            there = {trial.tape.digest for many in recorded.trials.values() for trial in many}
-            proved = sum(row.cassette in there for row in sample.rows if row.cassette)
+            proved = proven(one, recorded)
+            problems += contradicted(one, recorded)
             lines.append(
                 f"{one.filename}: digest recomputed; {proved} of {len(sample.rows)} trials have"
                 " their recording here"

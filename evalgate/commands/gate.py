@@ -12,11 +12,12 @@ from pathlib import Path
 from evalgate.commands.ancestry import find_baseline
 from evalgate.commands.console import Console
 from evalgate.commands.evidence import gathering
-from evalgate.commands.fingerprint import changed_parts
 from evalgate.commands.project import Project, State, open_state, subject_of
 from evalgate.commands.promotion import promote
-from evalgate.commands.tampering import edited_baselines, gate_edits
+from evalgate.commands.tampering import look
+from evalgate.commands.waive import today
 from evalgate.commands.weighing import Weighing
+from evalgate.commands.what_changed import hypothesis, what_changed
 from evalgate.core.decision import Decision
 from evalgate.core.json import Json
 from evalgate.core.policy import Policy
@@ -25,9 +26,10 @@ from evalgate.core.verdict import Verdict
 from evalgate.disk import write_whole
 from evalgate.errors import ExitCode, NoConfigurationError, UsageError
 from evalgate.repo.base import Pair, resolve_pair
-from evalgate.repo.fingerprint import diff_parts, diff_text
+from evalgate.repo.fingerprint import diff_parts
+from evalgate.repo.git import DEEPER
 from evalgate.repo.treeview import Subject
-from evalgate.report.verdict import PartChange, Story, render_verdict
+from evalgate.report.verdict import Story, render_verdict
 from evalgate.store.runs import RunStore
 
 
@@ -45,6 +47,7 @@ class GateOptions:
     advisory: bool = False
     promote: bool = False
     out: Path | None = None
+    hypothesis: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,23 +58,40 @@ class Gated:
     page: str
 
 
-def gate(project: Project, options: GateOptions, console: Console) -> tuple[ExitCode, Gated]:
-    """Judge a change; write ``verdict.json`` and ``verdict.md`` and return the exit code."""
+def gate(
+    project: Project, options: GateOptions, console: Console, *, pair: Pair | None = None
+) -> tuple[ExitCode, Gated]:
+    """Judge a change; write ``verdict.json`` and ``verdict.md`` and return the exit code.
+
+    Without a ``pair`` it is found by the options, the GitHub event, or the work tree.
+    """
     out = options.out or project.state
     for name in ("verdict.json", "verdict.md"):  # whatever happens, no old verdict stays
         (out / name).unlink(missing_ok=True)
-    head = None if options.head is None else subject_of(options.head)
-    pair = resolve_pair(project.git, base=options.base, head=head, environ=os.environ)
+    if pair is None:
+        head = None if options.head is None else subject_of(options.head)
+        pair = resolve_pair(project.git, base=options.base, head=head, environ=os.environ)
     console.note(f"gate: {pair.how}")
     with ExitStack() as stack:
         state = stack.enter_context(open_state(project, pair.head))
         base = _base_state(project, pair, stack)
         verdict, story = _judged(state, base, pair, options, console)
+        changed = () if base is None else what_changed(base, state)
+        meant = options.hypothesis
+        if base is not None and changed and not meant:
+            meant = hypothesis(base, state)
+        context: dict[str, Json] = {
+            **_context(state, base, pair),
+            "parts": [part.to_json() for part in changed],
+            "hypothesis": meant,
+            **verdict.context,
+        }
+        story = replace(story, parts=tuple(part.told for part in changed), hypothesis=meant)
+        verdict = replace(verdict, strict=options.strict, context=context)
         failed = ""
         if options.promote:
             promotion = promote(project, verdict, story, console)
             verdict, story, failed = promotion.verdict, promotion.story, promotion.failed
-        verdict = replace(verdict, strict=options.strict)
         page = render_verdict(verdict, story, template=_template(base))
     gated = Gated(verdict=verdict, page=page)
     _write(out, gated, project)
@@ -99,23 +119,32 @@ def _judged(
 ) -> tuple[Verdict, Story]:
     policy = (base or state).config.policy
     story = Story(head=_name(state), base="none" if base is None else _name(base), how=pair.how)
-    plain = partial(_plain, policy=policy, state=state, base=base)
+    plain = partial(_plain, policy=policy)
     if base is None:
         sentence = "There is no base to compare with: nothing is judged at first adoption."
         return plain(Decision.NO_BASELINE, sentence), story
-    story = replace(story, parts=_parts(base, state), notes=gate_edits(base, state))
-    edited = edited_baselines(base, state)
-    if edited:
-        sentence = f"The numbers can not be believed: {edited[0]}."
-        return plain(Decision.VOID, sentence, reasons=edited), story
+    looked = look(base, state, pair)
+    ids = {task.id for task in base.tasks}
+    kept = [one.sentence(today=today(), tasks=ids) for one in policy.quarantine]
+    story = replace(story, notes=(*looked.notes, *kept))
+    if looked.voiding:
+        sentence = f"The numbers can not be believed: {looked.voiding[0]}."
+        story = replace(story, next_steps=looked.remedy)
+        return plain(Decision.VOID, sentence, reasons=looked.voiding), story
     if state.fingerprint.digest == base.fingerprint.digest:
         sentence = "The harness did not change: there is nothing to judge."
         return plain(Decision.NOTHING_TO_JUDGE, sentence), story
     found = find_baseline(base)
+    line = "baseline: none" if found is None else found.line
+    match: dict[str, Json] = {"match": "none"} if found is None else found.to_json()
+    plain = partial(plain, baseline=match)
+    story = replace(story, decided=(line,))
     if found is None:
         sentence = "The base has no baseline: nobody measured its harness."
         story = replace(story, next_steps=_measure_base(pair.base or "HEAD"))
-        return plain(Decision.NO_BASELINE, sentence), story
+        cut = f"older harnesses were not looked at: {DEEPER}"
+        reasons = (cut,) if state.project.git.is_shallow() else ()
+        return plain(Decision.NO_BASELINE, sentence, reasons=reasons), story
     odd = () if found.changes else base.config.unplanned(found.sample.conditions.models)
     if odd:
         sentence = f"The base's baseline is scripted ({', '.join(odd)}); its harness asks a model."
@@ -129,8 +158,10 @@ def _judged(
         plain=plain,
         live=options.live,
         spot_check=options.spot_check,
+        fork=pair.fork,
+        foreign=looked.foreign,
     ).weigh()
-    return replace(verdict, context={**_context(state, base), **verdict.context}), story
+    return replace(verdict, context={**verdict.context, "baseline": match}), story
 
 
 def _plain(
@@ -138,25 +169,27 @@ def _plain(
     sentence: str,
     *,
     policy: Policy,
-    state: State,
-    base: State | None,
     reasons: tuple[str, ...] = (),
+    baseline: Json = None,
 ) -> Verdict:
     return Verdict(
         decision=decision,
         sentence=sentence,
         policy=policy,
         reasons=reasons,
-        context=_context(state, base),
+        context={"baseline": baseline},
     )
 
 
-def _context(state: State, base: State | None) -> dict[str, Json]:
+def _context(state: State, base: State | None, pair: Pair) -> dict[str, Json]:
     return {
+        "how": pair.how,
+        "fork": pair.fork,
         "head": {
             "label": state.view.label,
             "commit": state.view.commit,
             "fingerprint": state.fingerprint.digest,
+            "parts": dict(state.fingerprint.parts),
         },
         "base": None
         if base is None
@@ -167,21 +200,10 @@ def _context(state: State, base: State | None) -> dict[str, Json]:
             "suite": suite_digest(base.tasks),
         },
         "parts_changed": [] if base is None else [*diff_parts(base.fingerprint, state.fingerprint)],
+        "quarantine": [
+            one.to_json(today=today()) for one in (base or state).config.policy.quarantine
+        ],
     }
-
-
-def _parts(base: State, head: State) -> tuple[PartChange, ...]:
-    found = []
-    for name, files in changed_parts(base, head).items():
-        globs = tuple(head.config.harness.parts.get(name, ()))
-        diff = diff_text(head.project.git, base.view, head.view, globs, head.harness_root)
-        found.append(PartChange(name=name, files=tuple(files), diff=_body(diff)))
-    return tuple(found)
-
-
-def _body(diff: str) -> str:
-    dull = ("diff --git ", "index ")
-    return "\n".join(line for line in diff.splitlines() if not line.startswith(dull))
 
 
 def _name(state: State) -> str:

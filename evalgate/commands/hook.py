@@ -21,6 +21,7 @@ from evalgate.errors import (
     UsageError,
 )
 from evalgate.repo.git import Git
+from evalgate.repo.pair import Pair
 from evalgate.repo.pushed import PushedRef, pair_for_push, parse_pre_push
 from evalgate.repo.treeview import Subject
 
@@ -90,13 +91,13 @@ def run_hook(directory: Path, remote: str, stdin: str) -> ExitCode:
 
 def _judge_ref(project: Project, ref: PushedRef, remote: str) -> ExitCode:
     pair = pair_for_push(project.git, ref, remote)
-    if pair is None or pair[1] is None or not _touched(project, pair[0], pair[1]):
+    if pair is None or pair.base is None or not _touched(project, pair.head.rev, pair.base):
         return ExitCode.OK
     reason = os.environ.get("EVALGATE_SKIP", "")
     if reason:
         _say(f"{ref.remote_ref}: skipped: EVALGATE_SKIP={reason}")
         return ExitCode.OK
-    return _judge(project, pair[0], pair[1])
+    return _judge(project, pair, pair.base)
 
 
 def _touched(project: Project, head: str, base: str) -> bool:
@@ -110,14 +111,14 @@ def _touched(project: Project, head: str, base: str) -> bool:
         return False
 
 
-def _judge(project: Project, head: str, base: str) -> ExitCode:
+def _judge(project: Project, pair: Pair, base: str) -> ExitCode:
     from evalgate.commands.console import Console  # noqa: PLC0415 - only when there is work
     from evalgate.commands.gate import GateOptions, gate  # noqa: PLC0415
     from evalgate.commands.plumbing import plumbing_of_push  # noqa: PLC0415
 
     console = Console(quiet=True)
-    code, gated = gate(project, GateOptions(base=base, head=head), console)
-    verdict = gated.verdict
+    code, gated = gate(project, GateOptions(), console, pair=pair)
+    verdict, head = gated.verdict, pair.head.rev
     _say(f"{verdict.decision}: {verdict.sentence}")
     for line in verdict.reasons:
         _say(f"  {line}")

@@ -12,7 +12,16 @@ from evalgate.core.short_name import short_of
 from evalgate.report.markdown import escape
 from evalgate.store.ledger import Entry, load_ledger
 
-_HEAD = ("date", "harness", "decision", "passed", "evidence", "reason")
+_HEAD = (
+    "date",
+    "harness",
+    "decision",
+    "passed",
+    "parts changed",
+    "hypothesis",
+    "evidence",
+    "reason",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -33,6 +42,8 @@ class Ledger:
                 short_of(one.fingerprint),
                 one.decision,
                 f"{one.passed}/{one.measured} ({percent(one.passed, one.measured)})",
+                ", ".join(one.changed),
+                one.hypothesis,
                 one.evidence,
                 one.reason,
             )

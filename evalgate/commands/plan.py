@@ -261,7 +261,9 @@ def _measured(
             hint = "evalgate run -k 20, then evalgate baseline accept"
             raise UsageError(message, hint=hint)
         costs = trial_costs(found.sample, state.harness)
-        return state.config.policy, found.sample, costs, state.config.trials
+        policy = state.config.policy
+        sample = found.sample.without(policy.quarantined)
+        return policy, sample, costs, state.config.trials
 
 
 def _stored(sample: Sample) -> dict[str, tuple[int, int]]:

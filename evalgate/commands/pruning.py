@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evalgate.commands.ancestry import harness_at, harnesses_before
+from evalgate.commands.ancestry import digest_of, harnesses_before
 from evalgate.commands.project import Project, State, open_state
 from evalgate.commands.tables import rate, render_rows
 from evalgate.core.json import Json
@@ -87,7 +87,7 @@ def _kept(state: State, measured: set[str], keep: int) -> set[str]:
     for name in ("INDEX", "WORKTREE"):
         with open_state(state.project, Subject.parse(name)) as now:
             tips.add(now.fingerprint.digest)
-    marked = {harness_at(state, one) for one in tagged(state.project.git, "HEAD")}
+    marked = {digest_of(state.project, one) for one in tagged(state.project.git, "HEAD")}
     line = (state.fingerprint.digest, *harnesses_before(state, _LIMIT))
     newest = [one for one in dict.fromkeys(line) if one in measured]
     return {*newest[:keep], *tips, *(one for one in marked if one is not None)}

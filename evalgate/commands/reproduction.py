@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from evalgate.core.json import Json
 from evalgate.core.trial import Outcome, Trial
 from evalgate.runner.run import Job
+
+#: Signals that recordings of version 0.1 and before may not have.
+_SINCE: Final = ("repeated_calls", "confirmations_asked")
 
 
 def not_reproduced(jobs: Sequence[Job], trials: Sequence[Trial]) -> list[str]:
@@ -17,7 +21,7 @@ def not_reproduced(jobs: Sequence[Job], trials: Sequence[Trial]) -> list[str]:
         then = recorded.get((trial.task, trial.key.n))
         if then is None or trial.diverged or not_measured_here(then.measured, trial):
             continue
-        now = trial.measured()
+        now = _as_far_as(then.measured, trial.measured())
         told = "; ".join(
             f"{key}: {then.measured.get(key)} → {now[key]}"
             for key in ("outcome", "reason", "checks", "signals")
@@ -26,6 +30,15 @@ def not_reproduced(jobs: Sequence[Job], trials: Sequence[Trial]) -> list[str]:
         if told:
             found.append(f"{trial.task} #{trial.key.n}: {told[:300]}")
     return found
+
+
+def _as_far_as(then: Mapping[str, Json], now: dict[str, Json]) -> dict[str, Json]:
+    """Leave out the signals that evalgate did not know when the recording was made."""
+    known, signals = then.get("signals"), now["signals"]
+    if not isinstance(known, Mapping) or not isinstance(signals, dict):
+        return now
+    since = {name for name in _SINCE if name not in known}
+    return {**now, "signals": {k: v for k, v in signals.items() if k not in since}}
 
 
 def not_measured_here(then: Mapping[str, Json], trial: Trial) -> bool:

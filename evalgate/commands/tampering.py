@@ -2,8 +2,66 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from shlex import quote
+
+from evalgate.commands.additions import additions
 from evalgate.commands.project import WORKFLOWS, State
+from evalgate.commands.recordings import find_recordings
+from evalgate.core.quarantine import added
+from evalgate.errors import UsageError
+from evalgate.repo.git import DEEPER
+from evalgate.repo.pair import Pair
+from evalgate.repo.treeview import SubjectKind
 from evalgate.store.waivers import FOLDER
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Looked:
+    """What a change does to its own judge.
+
+    ``voiding`` says why its numbers can not be believed, ``remedy`` which commands mend that;
+    ``notes`` stand on top of the verdict; ``foreign`` are baselines of other harnesses, which
+    are borne with where a merge may have joined them.
+    """
+
+    voiding: tuple[str, ...]
+    notes: tuple[str, ...]
+    foreign: tuple[str, ...] = ()
+    remedy: tuple[str, ...] = ()
+
+
+def look(base: State, head: State, pair: Pair) -> Looked:
+    """Look at all that a change does to its own judge.
+
+    Raises:
+        UsageError: a baseline that it adds is none, or a shallow clone hides whose it is.
+    """
+    edited = edited_baselines(base, head)
+    fresh = additions(base, head)
+    # What has landed may be a squash: the commits that made those baselines are not to be seen.
+    known = pair.head.kind is SubjectKind.REVISION and not pair.landed
+    strange = fresh.foreign if known else ()
+    if strange and head.project.git.is_shallow():  # the commit may be there, beyond the edge
+        raise UsageError(strange[0], hint=DEEPER)
+    refused = () if strange and _is_union(base, head) else strange
+    borne = tuple(f"{one}: it counts for nothing here" for one in fresh.foreign if not refused)
+    folder = quote(f":/{base.project.within('baselines')}")
+    remedy = (f"git checkout {(base.view.commit or '')[:12]} -- {folder}",) if edited else ()
+    return Looked(
+        voiding=(*edited, *refused, *fresh.wrong),
+        notes=(*gate_edits(base, head), *fresh.notes, *borne),
+        foreign=borne,
+        remedy=remedy,
+    )
+
+
+def _is_union(base: State, head: State) -> bool:
+    """Tell whether the head may be several measured harnesses in one, itself not measured."""
+    digest = head.fingerprint.digest
+    if digest == base.fingerprint.digest or head.baselines(digest):
+        return False
+    return not find_recordings(head, digest).trials
 
 
 def gate_edits(base: State, head: State) -> tuple[str, ...]:
@@ -13,6 +71,13 @@ def gate_edits(base: State, head: State) -> tuple[str, ...]:
         found.append(
             f"this change edits the policy; judged by the base's: {base.config.policy.sentence}"
         )
+    shelved = added(base.config.policy.quarantine, head.config.policy.quarantine)
+    if shelved:
+        tasks = ", ".join(shelved)
+        found.append(f"this change puts tasks into quarantine: {tasks}: not yet for itself")
+    if base.config.trials != head.config.trials:
+        trials = f"{base.config.trials} → {head.config.trials}"
+        found.append(f"this change edits suite.trials ({trials}); the base's number is asked for")
     if base.config.tripwires != head.config.tripwires:
         found.append("this change edits the tripwires; the base's are looked for")
     old = {task.id: task.digest for task in base.tasks}

@@ -5,9 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Protocol
 
-from evalgate.commands.ancestry import Found, not_attributable
+from evalgate.commands.ancestry import Found, not_attributable, union_of
 from evalgate.commands.estimate import estimate
 from evalgate.commands.evidence import Gathering, HeadTrials, gather
+from evalgate.commands.good_news import good_news
 from evalgate.commands.live_gate import judge_live
 from evalgate.commands.project import State
 from evalgate.commands.release import beside_release
@@ -29,6 +30,11 @@ from evalgate.report.verdict import Story
 #: So many tripwires are shown on top of a verdict; the run has all of them.
 _HITS = 8
 _RECORD = "evalgate run --record   # live trials of this harness, with its recordings"
+_MEASURE_UNION = (
+    _RECORD,
+    "evalgate baseline accept latest",
+    "git add baselines cassettes && git commit   # on a branch, once its target is merged in",
+)
 
 
 class Plain(Protocol):
@@ -45,7 +51,8 @@ class Plain(Protocol):
 class Weighing:
     """A head to be weighed against the baseline that was found for its base.
 
-    With ``live`` trials are made now, with ``spot_check`` a few of the recorded ones anew.
+    With ``live`` trials are made now, with ``spot_check`` a few of the recorded ones anew. A
+    ``fork`` needs stronger evidence. ``foreign`` are baselines of other harnesses that it adds.
     """
 
     it: Gathering
@@ -54,6 +61,8 @@ class Weighing:
     plain: Plain
     live: bool
     spot_check: bool
+    fork: bool = False
+    foreign: tuple[str, ...] = ()
 
     def weigh(self) -> tuple[Verdict, Story]:
         """Return the verdict, and its story as far as it goes."""
@@ -71,8 +80,11 @@ class Weighing:
         if head.stale:
             trials = len(it.base.tasks) * it.base.config.trials
             reasons = (*head.stale[1:], estimate(it.base, it.harness, it.base.tasks, trials))
+            union = union_of(it.state)
+            if union or self.foreign:
+                return self._of_union(union, reasons)
             return self._unweighed(head.stale[0], reasons, (_RECORD, "evalgate gate"))
-        lacking = _lacking(policy, head)
+        lacking = _lacking(policy, head, fork=self.fork)
         if lacking:
             steps = ("evalgate gate --spot-check", "evalgate gate --live")
             return self._unweighed(lacking[0], lacking[1:], steps)
@@ -85,6 +97,16 @@ class Weighing:
     ) -> tuple[Verdict, Story]:
         verdict = self.plain(Decision.STALE, sentence, reasons=reasons)
         return verdict, replace(self.story, next_steps=steps)
+
+    def _of_union(self, union: tuple[str, ...], reasons: tuple[str, ...]) -> tuple[Verdict, Story]:
+        """Return that measured harnesses were joined to one that nobody measured."""
+        joined = f" of {' and '.join(union)}" if union else ""
+        sentence = (
+            f"There is no baseline for this union{joined}: what was joined here was measured"
+            " apart, and never together."
+        )
+        verdict = self.plain(Decision.NO_BASELINE, sentence, reasons=reasons)
+        return verdict, replace(self.story, next_steps=_MEASURE_UNION)
 
     def _doubted(
         self, verdict: Verdict, head: HeadTrials, told: tuple[str, ...]
@@ -103,22 +125,26 @@ class Weighing:
         notes = (*self.story.notes, *_powerless(baseline, base), *waivers)
         notes += _scripted_notes(baseline, head.sample)
         notes += () if voiding else head.hits[:_HITS]
-        story = replace(self.story, notes=notes, anchor=anchor, decided=(*_decided(head), *told))
+        notes += good_news(verdict, state.project)
+        decided = (*self.story.decided, *_decided(head), *told)
+        story = replace(self.story, notes=notes, anchor=anchor, decided=decided)
         return verdict, unfitting(tell(story, verdict, base, head), verdict, base, state)
 
 
-def _lacking(policy: Policy, head: HeadTrials) -> tuple[str, ...]:
+def _lacking(policy: Policy, head: HeadTrials, *, fork: bool) -> tuple[str, ...]:
     """Say that the evidence is weaker than the policy asks for, when it is."""
-    evidence = head.sample.evidence
-    if evidence.rank >= policy.evidence.rank:
+    evidence, asked = head.sample.evidence, policy.asked_evidence(fork=fork)
+    if evidence.rank >= asked.rank:
         return ()
-    sentence = f"The numbers are {evidence}, and the policy asks for {policy.evidence} ones."
+    of = "from a fork " if fork else ""
+    sentence = f"The numbers are {evidence}, and {of}the policy asks for {asked} ones."
     return (sentence, head.unchecked) if head.unchecked else (sentence,)
 
 
 def _powerless(baseline: Sample, base: State) -> tuple[str, ...]:
     """Say so when no numbers of the head could block by the rule for trials that exist."""
-    stored = {name: (task.passed, len(task.measured)) for name, task in baseline.tasks.items()}
+    tasks = baseline.without(base.config.policy.quarantined).tasks
+    stored = {name: (task.passed, len(task.measured)) for name, task in tasks.items()}
     trials = base.config.trials
     if can_block(stored, base.config.policy, runs=trials):
         return ()

@@ -18,6 +18,7 @@ class Change(StrEnum):
     FIRST_PASS = "passes for the first time"  # noqa: S105 - a word, not a password
     ROSE = "rose"
     SAME = "same"
+    QUARANTINED = "in quarantine"
     NOT_MEASURED = "not measured"
     INCOMPARABLE = "incomparable"
     NEW = "new"

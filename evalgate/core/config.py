@@ -11,6 +11,7 @@ from evalgate.core.identity import canonical
 from evalgate.core.limits import LEAST_USD, Allowance
 from evalgate.core.models import ModelSpec, read_models
 from evalgate.core.policy import Policy
+from evalgate.core.quarantine import read_quarantine
 from evalgate.core.sandbox import SandboxSpec, read_sandbox
 from evalgate.core.schema import Reader, Source
 from evalgate.core.scripted import PART, scripted_among, served_as
@@ -193,6 +194,8 @@ def _policy(table: Reader) -> Policy:
             anchor=table.text("anchor", default.anchor),
             anchor_blocks=table.flag("anchor_blocks", default=default.anchor_blocks),
             evidence=Evidence(table.choice("evidence", default.evidence, _ASKED)),
+            fork_evidence=Evidence(table.choice("fork_evidence", default.fork_evidence, _ASKED)),
+            quarantine=read_quarantine(table.table("quarantine")),
         )
     except ValueError as error:
         raise table.error(str(error)) from error

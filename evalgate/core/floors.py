@@ -10,6 +10,7 @@ from evalgate.core.sample import Sample
 
 def below_floor(head: Sample, policy: Policy) -> tuple[str, ...]:
     """Return what the head does not reach of the policy's absolute floors, a sentence each."""
+    head = head.without(policy.quarantined)
     found = [
         f"{name} must pass and passed {task.passed} of {len(task.measured)} times"
         for name in policy.must_pass

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from evalgate.core.quarantine import Quarantine
 from evalgate.core.signal_change import SIGNALS
 from evalgate.core.trial import Evidence
 
@@ -22,9 +23,10 @@ class Policy:
     does, a task of ``must_pass`` that fails once blocks, and a mean pass rate below
     ``min_pass_rate`` (0 to 1). ``budgets`` maps a soft signal to the ratio of head to base
     beyond which it blocks; signals without one are only warned of. ``evidence`` is the weakest
-    that is taken for a verdict. ``anchor`` matches the tags of releases, such as ``v*``: the head
-    is held against the newest one that was measured as well, and where ``anchor_blocks`` that
-    decides, if nothing was found against the parent.
+    that is taken for a verdict, ``fork_evidence`` for a pull request from another repository.
+    ``anchor`` matches the tags of releases, such as ``v*``: the head is held against the newest
+    one that was measured as well, and where ``anchor_blocks`` that decides, if nothing was found
+    against the parent. Tasks in ``quarantine`` are shown and decide nothing.
     """
 
     margin: float = 0.10
@@ -38,6 +40,8 @@ class Policy:
     evidence: Evidence = Evidence.REGRADED
     anchor: str = ""
     anchor_blocks: bool = False
+    fork_evidence: Evidence = Evidence.SPOT_CHECKED
+    quarantine: tuple[Quarantine, ...] = ()
 
     def __post_init__(self) -> None:
         """Refuse numbers that are no probability."""
@@ -56,6 +60,16 @@ class Policy:
             if not 1.0 <= ratio < math.inf:
                 message = f"budgets: {name}: a ratio of head to base is 1 or more, such as 1.25"
                 raise ValueError(message)
+
+    @property
+    def quarantined(self) -> frozenset[str]:
+        """The tasks in quarantine."""
+        return frozenset(one.task for one in self.quarantine)
+
+    def asked_evidence(self, *, fork: bool) -> Evidence:
+        """Return the weakest evidence that is taken, of a fork or of the project itself."""
+        both = (self.evidence, self.fork_evidence) if fork else (self.evidence,)
+        return max(both, key=lambda one: one.rank)
 
     def not_measured(self, errored: int, trials: int) -> bool:
         """Tell whether so many of the trials errored that nothing can be said."""
@@ -79,6 +93,8 @@ class Policy:
         if self.anchor:
             blocks = ", which blocks as well" if self.anchor_blocks else ""
             said += f"; anchor {self.anchor}{blocks}"
+        if self.quarantine:
+            said += f"; in quarantine: {', '.join(sorted(self.quarantined))}"
         for name, ratio in self.budgets.items():
             said += f"; {SIGNALS[name].words} at most {(ratio - 1) * 100:+g} %"
         return said

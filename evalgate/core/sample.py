@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, field, replace
 
 from evalgate.core.identity import Conditions
 from evalgate.core.trial import Evidence, Outcome, Signals, Trial
@@ -90,6 +90,11 @@ class Sample:
     tasks: Mapping[str, TaskSample]
     evidence: Evidence
     recordings: int = 1
+
+    def without(self, tasks: Collection[str]) -> Sample:
+        """Return the sample without some tasks."""
+        kept = {name: task for name, task in self.tasks.items() if name not in tasks}
+        return replace(self, tasks=kept)
 
     @property
     def rows(self) -> tuple[Row, ...]:

@@ -12,6 +12,7 @@ import sys
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from typing import Any, TypeVar
 
 from evalgate.errors import UsageError
@@ -179,6 +180,18 @@ class Reader:
         if value not in options:
             raise self.error(f"must be one of {', '.join(options)}, not {value!r}", key)
         return value
+
+    def day(self, key: str) -> date:
+        """Read a date: ``2027-01-31``, with quotes or without."""
+        value = self._get(key, None)
+        try:
+            # A time of day is a date to Python as well.
+            if isinstance(value, date) and not isinstance(value, datetime):
+                return value
+            return date.fromisoformat(str(value))
+        except ValueError as error:
+            message = f"must be a day such as 2027-01-31, not {_shown(value)}"
+            raise self.error(message, key) from error
 
     def table(self, key: str) -> Reader:
         """Read a table; a missing one is empty."""

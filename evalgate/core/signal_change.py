@@ -37,6 +37,8 @@ SIGNALS: Final[Mapping[str, Signal]] = {
     "diff_lines": Signal(words="diff lines", form="{:.0f}"),
     "files_touched": Signal(words="files touched", form="{:.0f}"),
     "files_outside": Signal(words="files outside the expected", form="{:.1f}", is_ratio=False),
+    "repeated_calls": Signal(words="repeated calls", form="{:.1f}", is_ratio=False),
+    "confirmations_asked": Signal(words="confirmations asked for", form="{:.1f}", is_ratio=False),
 }
 
 

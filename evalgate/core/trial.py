@@ -96,6 +96,8 @@ class Signals:
     diff_lines: int | None = None
     files_touched: int | None = None
     files_outside: int | None = None
+    repeated_calls: int | None = None
+    confirmations_asked: int | None = None
 
     def to_json(self) -> dict[str, Json]:
         """Return the JSON form."""

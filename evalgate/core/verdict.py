@@ -71,6 +71,7 @@ class Verdict:
             "sentence": self.sentence,
             "reasons": list(self.reasons),
             "evidence": None if self.head is None else str(self.head.evidence),
+            "recordings": None if self.head is None else self.head.recordings,
             "difference": None
             if difference is None
             else {"point": difference.point, "low": difference.low, "high": difference.high},
@@ -87,6 +88,10 @@ def prepare(base: Sample, head: Sample, policy: Policy, *, doubts: Sequence[str]
     """Return a pass that is still to be judged, or the verdict that nothing can be judged."""
     unequal = base.conditions.differences(head.conditions)
     changes = [change_of(name, base, head) for name in sorted({*base.tasks, *head.tasks})]
+    changes = [
+        replace(change, change=Change.QUARANTINED) if change.task in policy.quarantined else change
+        for change in changes
+    ]
     blank = Verdict(
         decision=Decision.PASS,
         sentence="",

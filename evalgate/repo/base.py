@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from evalgate.errors import UsageError
 from evalgate.repo.git import Git
 from evalgate.repo.github import event_pair
-from evalgate.repo.history import merge_bases
-from evalgate.repo.pair import FIRST_COMMIT, Pair, label_of, reachable
+from evalgate.repo.pair import FIRST_COMMIT, Pair, common_ancestor, label_of, reachable
 from evalgate.repo.treeview import Subject, SubjectKind
 
 __all__ = ["Pair", "is_dirty", "resolve_pair"]
@@ -49,29 +47,20 @@ def _local(git: Git, subject: Subject) -> Pair:
     if subject.kind is not SubjectKind.REVISION:
         (tip,) = git.lookup("HEAD^{commit}")
         how = FIRST_COMMIT if tip is None else f"{label} against HEAD"
-        return Pair(head=subject, base=tip, how=how, head_label=label)
+        return Pair(head=subject, base=tip, how=how)
     parents = git.parents(subject.rev)
     if not parents:
-        return Pair(head=subject, base=None, how=FIRST_COMMIT, head_label=label)
+        return Pair(head=subject, base=None, how=FIRST_COMMIT)
     parent = reachable(git, parents[0], f"the first parent of {label}")
-    return Pair(
-        head=subject, base=parent, how=f"{label} against its first parent", head_label=label
-    )
+    return Pair(head=subject, base=parent, how=f"{label} against its first parent")
 
 
 def _explicit(git: Git, subject: Subject, base: str) -> Pair:
     label = label_of(git, subject)
     given = git.resolve(base)
     tip = subject.rev if subject.kind is SubjectKind.REVISION else "HEAD"
-    common = merge_bases(git, given, tip)
-    if not common:
-        message = f"{label} and {base} have no common ancestor here"
-        shallow = "the clone is shallow: fetch more of its history (fetch-depth: 0)"
-        hint = shallow if git.is_shallow() else "name a base in the same history"
-        raise UsageError(message, hint=hint)
+    common, several = common_ancestor(git, given, tip, said=f"{label} and {base}")
     how = f"{label} against {base}"
-    if common[0] != given:
-        how = f"{label} against {common[0][:12]}, where it left {base}"
-    if len(common) > 1:
-        how += f" (the first of {len(common)} merge bases)"
-    return Pair(head=subject, base=common[0], how=how, head_label=label)
+    if common != given:
+        how = f"{label} against {common[:12]}, where it left {base}"
+    return Pair(head=subject, base=common, how=how + several)

@@ -21,6 +21,9 @@ _EMPTY_TREE = {
     "sha256": "6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321",
 }
 _ALTERNATES = "GIT_ALTERNATE_OBJECT_DIRECTORIES"
+#: The way out where a shallow clone lacks a commit.
+DEEPER = "the clone is shallow: git fetch --unshallow (in GitHub Actions: fetch-depth: 0)"
+
 _QUESTIONS = (
     "--show-toplevel",
     "--absolute-git-dir",
@@ -123,8 +126,7 @@ class Git:
             message = "there is no commit yet"
             raise UsageError(message, hint="make a first commit: git add -A && git commit")
         message = f"no such commit: {rev!r}"
-        shallow = "the clone is shallow: fetch more of its history"
-        raise UsageError(message, hint=shallow if self.is_shallow() else "see git log")
+        raise UsageError(message, hint=DEEPER if self.is_shallow() else "see git log")
 
     def parents(self, commit: str) -> tuple[str, ...]:
         """Return the parents written in the commit, also where a shallow clone hides them."""
@@ -140,13 +142,16 @@ class Git:
         """Tell whether history was cut off when this repository was cloned."""
         return (self.common_dir / "shallow").exists()
 
-    def merge_base(self, one: str, other: str) -> str | None:
-        """Return the best common ancestor; None: none, or hidden by a shallow clone."""
+    def merge_bases(self, one: str, other: str) -> tuple[str, ...]:
+        """Return all best common ancestors: two after a criss-cross merge.
+
+        None at all: there is none, or a shallow clone hides it.
+        """
         left, right = self.lookup(f"{one}^{{commit}}", f"{other}^{{commit}}")
         if left is None or right is None:
             self.refuse(other if left else one)
-        found = self.run("merge-base", left, right, ok=(0, 1)).split()
-        return found[0].decode() if found else None
+        found = self.run("merge-base", "--all", left, right, ok=(0, 1)).split()
+        return tuple(oid.decode() for oid in found)
 
     def empty_tree(self) -> str:
         """Return the id of the tree without entries."""

@@ -12,9 +12,7 @@ from pathlib import Path
 
 from evalgate.errors import UsageError
 from evalgate.repo.git import Git
-from evalgate.repo.history import merge_bases
-from evalgate.repo.pair import FIRST_COMMIT, Pair, reachable
-from evalgate.repo.treeview import Subject, SubjectKind
+from evalgate.repo.pair import FIRST_COMMIT, Pair, common_ancestor, reachable
 
 _MERGE_PARENTS = 2
 
@@ -40,7 +38,8 @@ def _pull_request(git: Git, event: object) -> Pair:
     parents = git.parents(head)
     if len(parents) == _MERGE_PARENTS and parents[1] == wanted:
         base = reachable(git, parents[0], "the first parent of the merge commit")
-        return _pair("HEAD", base, "the pull request's merge commit against its first parent")
+        how = "the pull request's merge commit against its first parent"
+        return Pair.of("HEAD", base, how, fork=_is_fork(event))
     message = f"stale merge ref: HEAD is {head[:12]}, the event is about {wanted[:12]}"
     hint = "re-run on the newest commit, or check out the pull request's head sha"
     raise UsageError(message, hint=hint)
@@ -53,13 +52,9 @@ def _pull_request_head(git: Git, event: object, head: str) -> Pair:
     if target is None:
         sha = _text(event, "pull_request", "base", "sha")
         target = reachable(git, sha, f"the target branch {branch}", depth="0")
-    common = merge_bases(git, target, head)
-    if not common:
-        message = f"no common ancestor of HEAD and {branch} in this clone"
-        hint = "check out with fetch-depth: 0" if git.is_shallow() else "rebase the branch"
-        raise UsageError(message, hint=hint)
-    several = f" (the first of {len(common)} merge bases)" if len(common) > 1 else ""
-    return _pair("HEAD", common[0], f"the pull request's head against {branch}{several}")
+    base, several = common_ancestor(git, target, head, said=f"HEAD and {branch}")
+    how = f"the pull request's head against {base[:12]}, where it left {branch}{several}"
+    return Pair.of("HEAD", base, how, fork=_is_fork(event))
 
 
 def _merge_group(git: Git, event: object) -> Pair:
@@ -67,7 +62,7 @@ def _merge_group(git: Git, event: object) -> Pair:
     base = _text(event, "merge_group", "base_sha")
     reachable(git, head, "the head of the merge group")
     reachable(git, base, "the base of the merge group")
-    return _pair(head, base, "the merge group's head against its base")
+    return Pair.of(head, base, "the merge group's head against its base")
 
 
 def _push(git: Git, event: object) -> Pair:
@@ -82,19 +77,22 @@ def _push(git: Git, event: object) -> Pair:
         # Not here in a shallow clone says nothing; only a full one knows of a force push.
         if git.is_shallow():
             reachable(git, before, "the commit before the push", depth="0")
-        if git.has(before) and git.merge_base(before, after) == before:
-            return _pair(after, before, "the pushed commit against the one before the push")
+        if git.has(before) and (git.is_shallow() or before in git.merge_bases(before, after)):
+            how = "the pushed commit against the one before the push"
+            return Pair.of(after, before, how, landed=True)
     parents = git.parents(after)
     if not parents:
-        return _pair(after, None, FIRST_COMMIT)
+        return Pair.of(after, None, FIRST_COMMIT)
     parent = reachable(git, parents[0], "the first parent of the pushed commit")
     why = "new branch" if created else "force push"
-    return _pair(after, parent, f"the pushed commit against its first parent ({why})")
+    how = f"the pushed commit against its first parent ({why})"
+    return Pair.of(after, parent, how, landed=True)
 
 
-def _pair(rev: str, base: str | None, how: str) -> Pair:
-    subject = Subject(kind=SubjectKind.REVISION, rev=rev)
-    return Pair(head=subject, base=base, how=how, head_label=rev if rev == "HEAD" else rev[:12])
+def _is_fork(event: object) -> bool:
+    """Tell whether a pull request comes from another repository, be that deleted since."""
+    target = _at(event, "pull_request", "base", "repo", "full_name")
+    return target is not None and target != _at(event, "pull_request", "head", "repo", "full_name")
 
 
 def _load_event(path: Path) -> object:
@@ -106,10 +104,15 @@ def _load_event(path: Path) -> object:
     return event
 
 
-def _text(event: object, *keys: str) -> str:
+def _at(event: object, *keys: str) -> object:
     value = event
     for key in keys:
         value = value.get(key) if isinstance(value, dict) else None
+    return value
+
+
+def _text(event: object, *keys: str) -> str:
+    value = _at(event, *keys)
     if isinstance(value, str) and value:
         return value
     message = f"the GitHub event has no {'.'.join(keys)}"

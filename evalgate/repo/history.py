@@ -23,12 +23,6 @@ _DEMO = {
 }
 
 
-def merge_bases(git: Git, one: str, other: str) -> tuple[str, ...]:
-    """Return all best common ancestors (two of them after a criss-cross merge)."""
-    pair = (git.resolve(one), git.resolve(other))
-    return tuple(_ask(git, ("merge-base", "--all", *pair), ok=(0, 1)).split())
-
-
 def first_parents(git: Git, commit: str, limit: int) -> tuple[str, ...]:
     """Return up to ``limit`` commits from ``commit`` back along first parents."""
     options = ("--first-parent", f"--max-count={limit}")
@@ -68,6 +62,20 @@ def tagged(git: Git, commit: str) -> tuple[str, ...]:
     format_ = "--format=%(if)%(*objectname)%(then)%(*objectname)%(else)%(objectname)%(end)"
     found = _ask(git, ("for-each-ref", format_, f"--merged={git.resolve(commit)}", "refs/tags"))
     return tuple(dict.fromkeys(found.split()))
+
+
+def changes_between(git: Git, base: str, head: str, pathspecs: Sequence[str]) -> tuple[str, ...]:
+    """Return the commits of ``head`` that ``base`` lacks and that changed ``pathspecs``.
+
+    Those of merged branches are among them, whatever became of them in the merge.
+    """
+    span = (git.resolve(head), f"^{git.resolve(base)}")
+    return tuple(_ask(git, ("rev-list", "--full-history", *span, "--", *pathspecs)).split())
+
+
+def first_line(git: Git, commit: str) -> str:
+    """Return the first line of a commit's message."""
+    return _ask(git, ("log", "-1", "--format=%s", git.resolve(commit), "--"))
 
 
 def commit_all(path: Path, message: str, *, date: str) -> str:

@@ -25,6 +25,9 @@ _KEPT = frozenset(
         "GIT_SSL_NO_VERIFY",
     }
 )
+#: The way out where a partial clone lacks a file and its remote can not be asked.
+_REFETCH = "the clone lacks files that its remote has: git fetch --refetch"
+
 _KEPT_PREFIXES = ("GIT_CONFIG_KEY_", "GIT_CONFIG_VALUE_")
 
 
@@ -79,7 +82,10 @@ class GitFailedError(UsageError):
     """Git ended with an exit code that was not planned; ``said`` is its stderr."""
 
     def __init__(self, *, arguments: Sequence[str], said: str, code: int) -> None:
-        verb = next((word for word in arguments if not word.startswith("-")), "")
+        settings = {at + 1 for at, word in enumerate(arguments) if word == "-c"}
+        words = (word for at, word in enumerate(arguments) if at not in settings)
+        verb = next((word for word in words if not word.startswith("-")), "")
         reason = said.splitlines()[0] if said else f"exit code {code}"
-        super().__init__(f"git {verb}: {reason.removeprefix('fatal: ')}")
+        hint = _REFETCH if "promisor remote" in said else ""
+        super().__init__(f"git {verb}: {reason.removeprefix('fatal: ')}", hint=hint)
         self.said = said

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from evalgate.errors import UsageError
 from evalgate.repo.git import Git
+from evalgate.repo.pair import FIRST_COMMIT, Pair, one_of, reachable
 
 _FIELDS = 4
 
@@ -25,31 +26,38 @@ def parse_pre_push(stdin: str) -> list[PushedRef]:
     return [_pushed(line) for line in stdin.splitlines() if line.strip()]
 
 
-def pair_for_push(git: Git, ref: PushedRef, remote: str) -> tuple[str, str | None] | None:
-    """Return (head, base) commits for a pushed ref, or None when nothing new is pushed.
+def pair_for_push(git: Git, ref: PushedRef, remote: str) -> Pair | None:
+    """Return what a pushed ref means to be compared, or None when nothing new is pushed.
 
     The base is None for a root commit. A remote commit that is unknown here (a new branch, a
     force push over work never fetched) is replaced by what is known of the remote.
+
+    Raises:
+        UsageError: a shallow clone lacks the base.
     """
     if _is_zero(ref.local_oid):
         return None
     (head,) = git.lookup(f"{ref.local_oid}^{{commit}}")  # a tag is peeled
     if head is None:
         return None
-    base = _common(git, head, ref.remote_oid)
-    if base is not None:
-        return None if base == head else (head, base)
-    return _since_remote(git, head, remote)
-
-
-def _common(git: Git, head: str, remote_oid: str) -> str | None:
-    if _is_zero(remote_oid):
+    common = _common(git, head, ref.remote_oid)
+    if not common:
+        return _since_remote(git, head, remote, is_new=_is_zero(ref.remote_oid))
+    if head in common:
         return None
+    base, has = common[0], f"what {remote or 'the remote'} has"
+    where = has if base == ref.remote_oid else f"{base[:12]}, where it left {has}"
+    return Pair.of(head, base, f"the pushed commit against {where}{one_of(common)}")
+
+
+def _common(git: Git, head: str, remote_oid: str) -> tuple[str, ...]:
+    if _is_zero(remote_oid):
+        return ()
     (commit,) = git.lookup(f"{remote_oid}^{{commit}}", env={"GIT_NO_LAZY_FETCH": "1"})
-    return git.merge_base(commit, head) if commit else None
+    return git.merge_bases(commit, head) if commit else ()
 
 
-def _since_remote(git: Git, head: str, remote: str) -> tuple[str, str | None] | None:
+def _since_remote(git: Git, head: str, remote: str, *, is_new: bool) -> Pair | None:
     """Compare with the parent of the first commit the remote does not have."""
     named = git.run("config", "--get-all", f"remote.{remote}.url", ok=(0, 1)) if remote else b""
     # Pushed by URL, no branches are tracked for it: what any remote has is not new.
@@ -59,7 +67,12 @@ def _since_remote(git: Git, head: str, remote: str) -> tuple[str, str | None] | 
     if not fresh:
         return None
     parents = git.parents(fresh[-1].decode())
-    return head, parents[0] if parents else None
+    if not parents:
+        return Pair.of(head, None, FIRST_COMMIT)
+    parent = reachable(git, parents[0], "the parent of the first pushed commit")
+    why = "new branch" if is_new else "what the remote has is not known here"
+    how = f"the pushed commit against the parent of its first new one ({why})"
+    return Pair.of(head, parent, how)
 
 
 def _pushed(line: str) -> PushedRef:

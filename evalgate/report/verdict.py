@@ -47,11 +47,12 @@ _COMPARABLE = (Change.REGRESSED, Change.FELL, Change.FIRST_PASS, Change.ROSE, Ch
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PartChange:
-    """One changed part of the harness: its files with line counts, and its diff."""
+    """One changed part of the harness: its files with line counts, its size, and its diff."""
 
     name: str
     files: tuple[str, ...]
     diff: str = ""
+    size: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +74,7 @@ class Story:
     anchor: str = ""
     next_steps: tuple[str, ...] = ()
     decided: tuple[str, ...] = ()
+    hypothesis: str = ""
 
 
 def render_verdict(verdict: Verdict, story: Story, *, template: str | None = None) -> str:

@@ -12,6 +12,7 @@ from dataclasses import asdict, replace
 
 from evalgate.core.claim import diff_lines, render_patch
 from evalgate.core.exchange import Exchange
+from evalgate.core.habits import asked_for_confirmation, repeated_calls
 from evalgate.core.identity import Conditions, TrialKey
 from evalgate.core.pricing import Price
 from evalgate.core.task import Task
@@ -259,6 +260,8 @@ def _signals(bench: Bench, task: Task, work: Work) -> Signals:
         diff_lines=diff_lines(task.workspace, work.claim),
         files_touched=len(touched),
         files_outside=sum(path not in task.expected_files for path in touched),
+        repeated_calls=repeated_calls(trajectory),
+        confirmations_asked=asked_for_confirmation(trajectory),
     )
 
 

@@ -15,7 +15,11 @@ from evalgate.errors import UsageError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Entry:
-    """One experiment: which harness, what was decided and why, and how many trials passed."""
+    """One experiment: which harness, what was decided and why, and how many trials passed.
+
+    ``hypothesis`` is what was hoped for, ``changed`` names the parts that differ from the harness
+    before.
+    """
 
     date: str
     fingerprint: str
@@ -25,6 +29,8 @@ class Entry:
     passed: int
     measured: int
     parts: Mapping[str, str]
+    hypothesis: str = ""
+    changed: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Json]:
         """Return the JSON form."""
@@ -37,6 +43,8 @@ class Entry:
             "passed": self.passed,
             "measured": self.measured,
             "parts": dict(self.parts),
+            "hypothesis": self.hypothesis,
+            "changed": list(self.changed),
         }
 
 
@@ -68,6 +76,8 @@ def _load(data: bytes, path: str) -> Entry:
             passed=sum(int(one) for one in value["passed"].values()),
             measured=sum(int(one) for one in value["measured"].values()),
             parts={str(part): str(one) for part, one in value["parts"].items()},
+            hypothesis=str(value.get("hypothesis", "")),
+            changed=tuple(map(str, value.get("changed", ()))),
         )
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         message = f"{name}: this is no ledger entry: {error!r}"

@@ -19,6 +19,7 @@ import pytest
 import evalgate as package
 from evalgate.sandboxes.container import docker
 from evalgate.sandboxes.docker import Engine
+from tests.baselines import accept
 from tests.providers import not_usable
 
 HARNESS = Path(package.__file__).parent / "demo" / "harness"
@@ -201,6 +202,18 @@ def make_repo(parent: Path, environment: dict[str, str]) -> Repo:
     return made
 
 
+def prompt(repo: Repo, text: str) -> str:
+    """Commit another prompt."""
+    repo.write("agent/prompts/rewrite.md", f"{text}\n")
+    return repo.commit(f"Prompt: {text}")
+
+
+def words(repo: Repo, text: str) -> str:
+    """Commit something that is no part of the harness."""
+    repo.write("README.md", f"{text}\n")
+    return repo.commit(f"Words: {text}")
+
+
 @pytest.fixture
 def repo(tmp_path: Path, git_environment: dict[str, str]) -> Repo:
     """A repository with an agent, two tasks and a configuration."""
@@ -231,6 +244,24 @@ def recorded(recording: tuple[Repo, Scripted], scripted: Scripted, tmp_path: Pat
     copy.git("update-index", "-q", "--refresh")
     scripted.requests.extend(model.requests)
     scripted.headers.extend(model.headers)
+    return copy
+
+
+@pytest.fixture(scope="session")
+def measured(tmp_path_factory: pytest.TempPathFactory, git_environment: dict[str, str]) -> Repo:
+    """A repository whose first commit has a baseline."""
+    made = make_repo(tmp_path_factory.mktemp("measured"), git_environment)
+    accept(made.path)
+    made.commit("Baseline")
+    return made
+
+
+@pytest.fixture
+def here(measured: Repo, tmp_path: Path) -> Repo:
+    """A copy of it for one test."""
+    copy = Repo(path=tmp_path / measured.path.name, environment=dict(measured.environment))
+    shutil.copytree(measured.path, copy.path)
+    copy.git("update-index", "-q", "--refresh")
     return copy
 
 

@@ -8,7 +8,7 @@ import pytest
 
 PROMPT = "agent/prompts/rewrite.md"
 
-ACCEPT = ("baseline", "accept")
+ACCEPT = ("baseline", "accept", "-k", "1")
 
 
 def edit(repo, prompt: str) -> None:

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-ACCEPT = ("baseline", "accept")
+ACCEPT = ("baseline", "accept", "-k", "1")
 
 
 def today(days_ago: int = 0) -> str:

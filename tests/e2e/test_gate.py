@@ -83,6 +83,22 @@ def test_a_better_prompt_is_an_improvement(repo, scripted, evalgate):
     assert done.returncode == 0
     assert verdict(repo)["decision"] == "improved"
     assert "passes for the first time" in done.stdout
+    assert "files: " in read_good_news(repo, evalgate, "evalgate show ")
+    runs = repo.path / ".evalgate/runs"
+    runs.rename(runs.with_name("elsewhere"))
+    assert evalgate("gate", cwd=repo.path).returncode == 0
+    assert "return n * 2" in read_good_news(repo, evalgate, "evalgate cassette show ")
+
+
+def read_good_news(repo, evalgate, command: str) -> str:
+    """Do what the verdict says of a task that never passed before; return what that shows."""
+    said = "double never passed before: read how it passes now: "
+    (line,) = (line for line in page(repo).replace("\\", "").splitlines() if said in line)
+    asked = line.partition(said)[2]
+    assert asked.startswith(command)
+    done = evalgate(*asked.split()[1:], cwd=repo.path)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
 
 
 def test_an_unrecorded_edit_is_stale(recorded, evalgate):

@@ -210,3 +210,19 @@ def test_the_classic_story(recorded, scripted, live, evalgate):
     done = live()
     assert done.returncode == 1, done.stdout
     assert "more than +30 % is not allowed" in verdict(recorded)["sentence"]
+
+
+def test_news_too_good_to_be_true_are_made_again_and_to_be_read(repo, scripted, evalgate):
+    """Fresh runs of both sides confirm them, and the trials that passed are named."""
+    env = {"SCRIPTED_URL": scripted.url}
+    repo.write("agent/prompts/rewrite.md", "Be WRONG.\n")
+    assert evalgate("run", "--record", cwd=repo.path, env=env).returncode == 0
+    assert evalgate("baseline", "accept", cwd=repo.path).returncode == 0
+    repo.commit("A bad start")
+    edit(repo, "Be right.\n")
+    done = evalgate("gate", "--live", cwd=repo.path, env=env)
+    assert done.returncode == 0, done.stderr
+    assert "fresh trials of 2 tasks on both sides, in turn" in done.stdout
+    assert "in fresh runs of both sides" in verdict(repo)["sentence"]
+    for task in ("double", "triple"):
+        assert f"{task} never passed before: read how it passes now: evalgate show" in done.stdout

@@ -188,8 +188,8 @@ def test_merge_base(work: Any) -> None:
     work.git("checkout", "-q", "--orphan", "alone")
     work.commit({"c": "c"})
     git = work.locate()
-    assert git.merge_base("main", "side") == first
-    assert git.merge_base("main", "alone") is None
+    assert git.merge_bases("main", "side") == (first,)
+    assert git.merge_bases("main", "alone") == ()
 
 
 def test_the_empty_tree(work: Any) -> None:

@@ -10,7 +10,13 @@ import pytest
 
 from evalgate.errors import NotAvailableError, UsageError
 from evalgate.repo.git import Git
-from evalgate.repo.history import commit_all, first_parent_changes, first_parents, merge_bases
+from evalgate.repo.history import (
+    changes_between,
+    commit_all,
+    first_line,
+    first_parent_changes,
+    first_parents,
+)
 from evalgate.repo.pathspecs import to_pathspecs
 
 PROMPTS = to_pathspecs(["prompts/**"])
@@ -33,7 +39,21 @@ def test_changes_along_first_parents(work: Any) -> None:
     assert first_parent_changes(git, "HEAD", PROMPTS, 1) == (merge,)
     assert len(first_parents(git, "HEAD", 50)) == 4
     assert len(first_parents(git, "HEAD", 2)) == 2
-    assert merge_bases(git, "main", "side") == (work.oid("side"),)
+
+
+def test_the_commits_of_a_change(work: Any) -> None:
+    """Those of a merged branch too, also where the merge dropped what they did."""
+    base = work.oid("HEAD")
+    work.git("checkout", "-q", "-b", "side")
+    one = work.commit({"prompts/a.md": "1\n"}, "Say less\n\nAnd more.")
+    work.git("checkout", "-q", "main")
+    work.commit({"readme": "again\n"})
+    work.git("merge", "-q", "--no-ff", "-s", "ours", "-m", "m", "side")
+    two = work.commit({"prompts/a.md": "2\n"})
+    git = work.locate()
+    assert {one, two} <= set(changes_between(git, base, "HEAD", PROMPTS))
+    assert changes_between(git, two, "HEAD", PROMPTS) == ()
+    assert first_line(git, one) == "Say less"
 
 
 def test_the_edge_of_a_shallow_clone_is_no_change(work: Any, clone: Any) -> None:
@@ -47,7 +67,7 @@ def test_the_edge_of_a_shallow_clone_is_no_change(work: Any, clone: Any) -> None
 def test_errors_have_words(work: Any) -> None:
     """Git's own reason, no traceback of GitPython."""
     with pytest.raises(UsageError, match="no such commit"):
-        merge_bases(work.locate(), "HEAD", "nosuch")
+        first_parents(work.locate(), "nosuch", 1)
     with pytest.raises(UsageError, match="pathspec magic"):
         first_parent_changes(work.locate(), "HEAD", [":(nosuch)x"], 5)
 

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from evalgate.errors import UsageError
+from evalgate.repo.pair import Pair
 from evalgate.repo.pushed import PushedRef, pair_for_push, parse_pre_push
 
 ZERO = "0" * 40
@@ -22,7 +23,11 @@ def _pair(
     work: Any, local: str, known: str, ref: str = "refs/heads/x", remote: str = "origin"
 ) -> Any:
     pushed = PushedRef(local_ref=ref, local_oid=local, remote_ref=ref, remote_oid=known)
-    return pair_for_push(work.locate(), pushed, remote)
+    return _commits(pair_for_push(work.locate(), pushed, remote))
+
+
+def _commits(pair: Pair | None) -> tuple[str, str | None] | None:
+    return pair and (pair.head.rev, pair.base)
 
 
 def test_lines_are_parsed() -> None:
@@ -153,4 +158,5 @@ def test_what_git_really_sends(origin: Any, tmp_path: Any) -> None:
     origin.git("push", "-q", "--dry-run", "origin", "HEAD:refs/heads/new", "v1", "main")
     refs = parse_pre_push(out.read_text())
     assert {ref.remote_ref for ref in refs} == {"refs/heads/new", "refs/tags/v1", "refs/heads/main"}
-    assert {pair_for_push(origin.locate(), ref, "origin") for ref in refs} == {(new, old)}
+    pairs = [pair_for_push(origin.locate(), ref, "origin") for ref in refs]
+    assert {_commits(pair) for pair in pairs} == {(new, old)}

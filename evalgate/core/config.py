@@ -190,6 +190,7 @@ def _policy(table: Reader) -> Policy:
             prove=table.flag("prove", default=default.prove),
             must_pass=tuple(table.texts("must_pass", ())),
             min_pass_rate=table.number("min_pass_rate", default.min_pass_rate),
+            failed_run_usd=table.number("failed_run_usd", default.failed_run_usd),
             budgets=_ratios(table.table("budgets")),
             anchor=table.text("anchor", default.anchor),
             anchor_blocks=table.flag("anchor_blocks", default=default.anchor_blocks),

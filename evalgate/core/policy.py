@@ -26,7 +26,8 @@ class Policy:
     that is taken for a verdict, ``fork_evidence`` for a pull request from another repository.
     ``anchor`` matches the tags of releases, such as ``v*``: the head is held against the newest
     one that was measured as well, and where ``anchor_blocks`` that decides, if nothing was found
-    against the parent. Tasks in ``quarantine`` are shown and decide nothing.
+    against the parent. Tasks in ``quarantine`` are shown and decide nothing. ``failed_run_usd`` is
+    what a failed run costs beside its model: the time of who reads it.
     """
 
     margin: float = 0.10
@@ -42,6 +43,7 @@ class Policy:
     anchor_blocks: bool = False
     fork_evidence: Evidence = Evidence.SPOT_CHECKED
     quarantine: tuple[Quarantine, ...] = ()
+    failed_run_usd: float = 0.0
 
     def __post_init__(self) -> None:
         """Refuse numbers that are no probability."""
@@ -95,6 +97,8 @@ class Policy:
             said += f"; anchor {self.anchor}{blocks}"
         if self.quarantine:
             said += f"; in quarantine: {', '.join(sorted(self.quarantined))}"
+        if self.failed_run_usd:
+            said += f"; a failed run costs ${self.failed_run_usd:g} more"
         for name, ratio in self.budgets.items():
             said += f"; {SIGNALS[name].words} at most {(ratio - 1) * 100:+g} %"
         return said

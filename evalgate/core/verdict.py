@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from evalgate.core.advice import Advice, advice
 from evalgate.core.change import Change, TaskChange, change_of, to_json
 from evalgate.core.counts import TaskCounts
 from evalgate.core.decision import EXIT_CODES, Decision
 from evalgate.core.identity import FORMAT
 from evalgate.core.json import Json
 from evalgate.core.multiplicity import task_p_values
+from evalgate.core.outcome_cost import OutcomeCost, outcome_cost
 from evalgate.core.policy import Policy
 from evalgate.core.sample import Sample
 from evalgate.core.signal_change import SignalChange, signal_changes
@@ -61,9 +63,27 @@ class Verdict:
         """Return the changes of some kinds."""
         return tuple(change for change in self.changes if change.change in kinds)
 
+    @property
+    def outcome_costs(self) -> tuple[OutcomeCost | None, OutcomeCost | None]:
+        """What a correct outcome costs on either side, on the tasks that can be compared."""
+        tasks = [change.task for change in self.of(*_COMPARABLE)]
+        extra = self.policy.failed_run_usd
+        base, head = (
+            None if sample is None else outcome_cost(sample, tasks, failed_run_usd=extra)
+            for sample in (self.base, self.head)
+        )
+        return base, head
+
+    @property
+    def advice(self) -> Advice | None:
+        """Whether to keep the change, where that can be said."""
+        moved = {change.name: change.flag for change in self.signals}.get("cost_usd")
+        base, head = self.outcome_costs
+        return advice(self.decision, moved, base=base, head=head)
+
     def to_json(self) -> dict[str, Json]:
         """Return the content of ``verdict.json``."""
-        difference = self.difference
+        difference, costs = self.difference, self.outcome_costs
         return {
             "format": FORMAT,
             "decision": str(self.decision),
@@ -79,6 +99,11 @@ class Verdict:
             "p_better": self.p_better,
             "tasks": [to_json(change) for change in self.changes],
             "signals": {change.name: change.to_json() for change in self.signals},
+            "usd_per_correct": {
+                side: None if cost is None else cost.to_json()
+                for side, cost in zip(("base", "head"), costs, strict=True)
+            },
+            "advice": None if self.advice is None else self.advice.to_json(),
             "policy": self.policy.sentence,
             **self.context,
         }

@@ -142,6 +142,9 @@ def _numbers(verdict: Verdict) -> list[tuple[str, str, str]]:
             shown = ["unknown" if one is None else signal.form.format(one) for one in levels]
             flag = "" if change is None else change.flag
             rows.append((f"{_FLAGS[flag]}{signal.words} a trial", shown[0], shown[1]))
+        if name == "cost_usd" and any(verdict.outcome_costs):
+            costs = ["unknown" if one is None else one.sentence for one in verdict.outcome_costs]
+            rows.append(("cost of a correct outcome", costs[0], costs[1]))
     return rows
 
 

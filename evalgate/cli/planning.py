@@ -69,7 +69,7 @@ def plan(options: Globals, drop: float, usd: float | None, rev: str | None) -> i
 @pass_globals
 def noise(options: Globals, trials: int | None, rev: str | None) -> int:
     """Say how often a gate cries wolf here, and the smallest drop it finds; runs nothing."""
-    from evalgate.commands.plan import noise as look_at
+    from evalgate.commands.noise import noise as look_at
 
     found = look_at(project_of(options), rev=rev, trials=trials)
     return out(options, found.text, found.to_json())

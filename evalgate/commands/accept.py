@@ -69,7 +69,7 @@ def accept(
     if path.exists():
         console.note(f"{path.name} exists already: the same numbers")
         return str(path)
-    date = baseline.provenance.date[:10]
+    date = baseline.provenance.day
     ledger = path.parent / "ledger" / f"{date}-{path.name}"
     write_whole(path, dump_baseline(baseline))
     entry = {**_entry(baseline, run, reason), "hypothesis": hypothesis or hoped}
@@ -208,7 +208,7 @@ def _entry(baseline: Baseline, run: RunFolder, reason: str) -> dict[str, Json]:
         "run": run.id,
         "evidence": str(sample.evidence),
         "recordings": sample.recordings,
-        "date": baseline.provenance.date[:10],
+        "date": str(baseline.provenance.day),
         "commit": baseline.provenance.commit,
         "parts": dict(baseline.parts),
         "passed": {name: task.passed for name, task in sample.tasks.items()},

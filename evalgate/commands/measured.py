@@ -32,10 +32,7 @@ def sessions_here(
         trials = [one for one in run.trials if one.key.fingerprint == fingerprint]
         sample = sample_of(trials, fingerprint=fingerprint, evidence=Evidence.MEASURED)
         runs.append((_day(info), sample))
-    baselines = [
-        (date.fromisoformat(one.provenance.date), one.sample)
-        for one in state.baselines(fingerprint)
-    ]
+    baselines = [(one.provenance.day, one.sample) for one in state.baselines(fingerprint)]
     return sessions_of(runs, baselines)
 
 

@@ -1,4 +1,4 @@
-"""`evalgate plan` and `evalgate noise`: what a gate on this suite would see, and what it costs."""
+"""`evalgate plan`: what a gate on this suite would see, and what it costs."""
 
 from __future__ import annotations
 
@@ -6,21 +6,17 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from evalgate.commands.ancestry import find_baseline
-from evalgate.commands.cost import trial_costs
-from evalgate.commands.project import Project, open_state, subject_of
+from evalgate.commands.measured_suite import GATES, measured_suite
+from evalgate.commands.project import Project
 from evalgate.commands.tables import render_rows
 from evalgate.core.allocation import allocate
 from evalgate.core.json import Json
 from evalgate.core.policy import Policy
 from evalgate.core.rates import percent
-from evalgate.core.rounds import looks
-from evalgate.core.sample import Sample
-from evalgate.core.simulation import DROPS, POWER, Outlook, outlook, smallest_drop
+from evalgate.core.simulation import DROPS, POWER, outlook, smallest_drop
 from evalgate.errors import UsageError
 
 _TRIALS = (1, 3, 5, 10, 20)
-_GATES = 150
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -137,47 +133,6 @@ class Planned:
         }
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Noise:
-    """How noisy the gate is on this suite as it is: nothing changed."""
-
-    trials: int
-    tasks: int
-    runs: int
-    nothing: Outlook
-    smallest: float | None
-
-    @property
-    def text(self) -> str:
-        """Say it in three lines."""
-        seen = (
-            f"The smallest drop that it finds four times in five: {self.smallest * 100:g} points."
-            if self.smallest is not None
-            else f"It finds no even drop of up to {DROPS[-1]} points four times in five."
-        )
-        rounds = ", ".join(map(str, looks(self.trials)))
-        return "\n".join(
-            (
-                f"{self.tasks} tasks × {self.trials} trials (looks at {rounds}) against"
-                f" {self.runs} stored trials, {_GATES} simulated gates with nothing changed:",
-                f"{_share(self.nothing.suspected)} are suspected and run afresh,"
-                f" {_share(self.nothing.blocked)} are blocked.",
-                seen,
-            )
-        )
-
-    def to_json(self) -> dict[str, Json]:
-        """Return the JSON form."""
-        return {
-            "trials": self.trials,
-            "tasks": self.tasks,
-            "stored_trials": self.runs,
-            "suspected": self.nothing.suspected,
-            "false_blocks": self.nothing.blocked,
-            "smallest_drop": self.smallest,
-        }
-
-
 def plan(project: Project, *, rev: str | None, drop: float, usd: float | None) -> Planned:
     """Simulate gates with several numbers of trials on the suite's own baseline.
 
@@ -187,13 +142,13 @@ def plan(project: Project, *, rev: str | None, drop: float, usd: float | None) -
     if not 0 < drop <= 1:
         message = f"--drop {drop * 100:g}: a drop lies between 0 and 100 points"
         raise UsageError(message, hint="--drop 15 asks for fifteen points")
-    policy, sample, costs, _ = _measured(project, rev)
-    stored = _stored(sample)
+    suite = measured_suite(project, rev)
+    policy, stored, costs = suite.policy, suite.stored, suite.costs
     price = None if costs is None else math.fsum(costs.values()) / len(costs)
     choices = []
     for trials in _TRIALS:
-        found = outlook(stored, policy, planned=trials, drop=drop, gates=_GATES)
-        nothing = outlook(stored, policy, planned=trials, drop=0.0, gates=_GATES)
+        found = outlook(stored, policy, planned=trials, drop=drop, gates=GATES)
+        nothing = outlook(stored, policy, planned=trials, drop=0.0, gates=GATES)
         choices.append(
             Choice(
                 trials=trials,
@@ -206,7 +161,7 @@ def plan(project: Project, *, rev: str | None, drop: float, usd: float | None) -
     return Planned(
         drop=drop,
         tasks=len(stored),
-        runs=_runs(stored),
+        runs=suite.runs,
         choices=tuple(choices),
         affordable=None if usd is None else _affordable(usd, stored, costs, policy, drop),
     )
@@ -227,56 +182,11 @@ def _affordable(
         return Affordable(usd=usd)
     planned = max(dealt.values())
     found = outlook(
-        stored, policy, planned=planned, drop=drop, gates=_GATES, allocation=dealt
+        stored, policy, planned=planned, drop=drop, gates=GATES, allocation=dealt
     ).blocked
-    smallest = smallest_drop(stored, policy, planned=planned, gates=_GATES, allocation=dealt)
+    smallest = smallest_drop(stored, policy, planned=planned, gates=GATES, allocation=dealt)
     return Affordable(usd=usd, trials=dealt, found=found, smallest=smallest)
 
 
-def noise(project: Project, *, rev: str | None, trials: int | None) -> Noise:
-    """Simulate gates on one harness against itself, from its baseline.
-
-    Raises:
-        UsageError: nobody measured this harness.
-    """
-    policy, sample, _, configured = _measured(project, rev)
-    stored, planned = _stored(sample), trials or configured
-    nothing = outlook(stored, policy, planned=planned, drop=0.0, gates=_GATES)
-    return Noise(
-        trials=planned,
-        tasks=len(stored),
-        runs=_runs(stored),
-        nothing=nothing,
-        smallest=smallest_drop(stored, policy, planned=planned, gates=_GATES),
-    )
-
-
-def _measured(
-    project: Project, rev: str | None
-) -> tuple[Policy, Sample, dict[str, float] | None, int]:
-    with open_state(project, subject_of(rev)) as state:
-        found = find_baseline(state)
-        if found is None:
-            message = f"nobody measured the harness of {state.view.label}"
-            hint = "evalgate run -k 20, then evalgate baseline accept"
-            raise UsageError(message, hint=hint)
-        costs = trial_costs(found.sample, state.harness)
-        policy = state.config.policy
-        sample = found.sample.without(policy.quarantined)
-        return policy, sample, costs, state.config.trials
-
-
-def _stored(sample: Sample) -> dict[str, tuple[int, int]]:
-    return {
-        name: (task.passed, len(task.measured))
-        for name, task in sorted(sample.tasks.items())
-        if task.measured
-    }
-
-
-def _runs(stored: Mapping[str, tuple[int, int]]) -> int:
-    return sum(runs for _, runs in stored.values())
-
-
 def _share(share: float) -> str:
-    return percent(round(share * _GATES), _GATES)
+    return percent(round(share * GATES), GATES)

@@ -68,7 +68,7 @@ def prune(project: Project, *, keep: int, yes: bool) -> Pruned:
         kept = _kept(state, {one.sample.fingerprint for one in baselines}, keep)
     gone = [one for one in baselines if one.sample.fingerprint not in kept]
     rows = [
-        (f"baselines/{one.filename}", one.provenance.date[:10], rate(one.sample)) for one in gone
+        (f"baselines/{one.filename}", str(one.provenance.day), rate(one.sample)) for one in gone
     ]
     if yes:
         for one in gone:

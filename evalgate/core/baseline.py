@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,13 +17,23 @@ from evalgate.core.trial import Evidence, Outcome, Signals
 class Provenance:
     """Where a baseline came from; it never takes part in a comparison.
 
-    ``recordings`` counts how often this fingerprint was recorded so far.
+    ``date`` is a day or a time in ISO 8601; ``recordings`` counts how often this fingerprint was
+    recorded so far.
     """
 
     evalgate: str
     commit: str
     date: str
     recordings: int = 1
+
+    def __post_init__(self) -> None:
+        """Refuse what is no date: ValueError."""
+        dt.datetime.fromisoformat(self.date)
+
+    @property
+    def day(self) -> dt.date:
+        """The day on which it was made."""
+        return dt.datetime.fromisoformat(self.date).date()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

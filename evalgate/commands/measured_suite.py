@@ -1,0 +1,79 @@
+"""A suite as its own baseline knows it: what `evalgate plan` and `evalgate noise` simulate from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from evalgate.commands.ancestry import find_baseline
+from evalgate.commands.cost import trial_costs
+from evalgate.commands.measured import sessions_here
+from evalgate.commands.project import Project, State, open_state, subject_of
+from evalgate.core.policy import Policy
+from evalgate.core.sample import Sample
+from evalgate.core.trial import Outcome
+from evalgate.errors import UsageError
+
+#: Simulated gates that a share is of.
+GATES: Final = 150
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MeasuredSuite:
+    """Passes and runs of each task's baseline, and what else a gate on it goes by.
+
+    ``costs`` is US dollars a trial by task, None where that is unknown; ``trials`` how many of a
+    task are configured; ``outcomes`` whether each live trial of a task passed that is known,
+    from baselines and runs made here under the baseline's conditions.
+    """
+
+    policy: Policy
+    stored: Mapping[str, tuple[int, int]]
+    costs: Mapping[str, float] | None
+    trials: int
+    outcomes: Mapping[str, Sequence[bool]]
+
+    @property
+    def runs(self) -> int:
+        """How many runs are stored."""
+        return sum(runs for _, runs in self.stored.values())
+
+
+def measured_suite(project: Project, rev: str | None) -> MeasuredSuite:
+    """Return what is known of a revision's suite.
+
+    Raises:
+        UsageError: nobody measured its harness.
+    """
+    with open_state(project, subject_of(rev)) as state:
+        found = find_baseline(state)
+        if found is None:
+            message = f"nobody measured the harness of {state.view.label}"
+            hint = "evalgate run -k 20, then evalgate baseline accept"
+            raise UsageError(message, hint=hint)
+        policy = state.config.policy
+        sample = found.sample.without(policy.quarantined)
+        stored = {
+            name: (task.passed, len(task.measured))
+            for name, task in sorted(sample.tasks.items())
+            if task.measured
+        }
+        return MeasuredSuite(
+            policy=policy,
+            stored=stored,
+            costs=trial_costs(found.sample, state.harness),
+            trials=state.config.trials,
+            outcomes=_outcomes(state, sample),
+        )
+
+
+def _outcomes(state: State, sample: Sample) -> dict[str, list[bool]]:
+    known: dict[str, list[bool]] = {name: [] for name in sample.tasks}
+    for session in sessions_here(state, sample.fingerprint):
+        if sample.conditions.differences(session.sample.conditions):
+            continue
+        for name, task in session.sample.tasks.items():
+            if name in known and task.digest == sample.tasks[name].digest:
+                known[name] += [row.outcome is Outcome.PASSED for row in task.measured]
+    return known

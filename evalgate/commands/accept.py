@@ -22,7 +22,7 @@ from evalgate.store.runs import RunFolder, RunStore
 from evalgate.wiring import Kind
 
 #: What the plans of runs have in common whose trials are one sample.
-_EQUAL = ("kind", "fingerprint", "suite", "tripwires")
+_EQUAL = ("kind", "fingerprint", "tripwires")
 
 
 #: A baseline is compared with for a long time: so many trials of each task make it a steady one.
@@ -96,6 +96,9 @@ def candidate(state: State, run: RunFolder) -> Candidate:
     recorded = bool(find_recordings(state, str(run.info["plan"]["fingerprint"])).trials)
     runs = (run,) if recorded else tuple(_alike(state.project, run))
     trials = tuple(trial for one in runs for trial in one.trials)
+    if len(runs) > 1:  # some may be of tasks as they were
+        digests = {task.id: task.digest for task in state.tasks}
+        trials = tuple(one for one in trials if digests.get(one.task) == one.key.task_digest)
     return Candidate(baseline=_baseline(state, run, trials), runs=runs, recorded=recorded)
 
 

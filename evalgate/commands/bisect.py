@@ -17,7 +17,7 @@ from evalgate.core.bisection import Ask, Bisection, Counts, Ending, beliefs, bis
 from evalgate.core.identity import Conditions
 from evalgate.core.session import Session
 from evalgate.core.task import Task
-from evalgate.errors import BudgetReachedError, UsageError
+from evalgate.errors import UsageError
 from evalgate.repo.history import subject_line
 from evalgate.repo.treeview import Subject
 from evalgate.runner.run import Job
@@ -104,11 +104,11 @@ class _Asking:
 
 def _go(asking: _Asking, counts: Counts) -> Bisection:
     batch = asking.options.workers or 1
-    steps, spent = bisection(counts, batch=batch), 0.0
+    steps = bisection(counts, batch=batch)
     try:
         ask = next(steps)
         while True:
-            spent += _make(asking, ask, spent)
+            _make(asking, ask)
             counts = _known(asking.end, asking.steps, asking.task).counts
             _tell(asking, ask, counts)
             ask = steps.send(counts)
@@ -117,18 +117,12 @@ def _go(asking: _Asking, counts: Counts) -> Bisection:
         return found
 
 
-def _make(asking: _Asking, ask: Ask, spent: float) -> float:
-    """Make trials of one harness; return what they cost, as far as that is known."""
+def _make(asking: _Asking, ask: Ask) -> None:
+    """Make trials of one harness. One range shares one budget, in one call or in several."""
     step, options = asking.steps[ask.state], asking.options
     with open_state(asking.end.project, Subject.parse(step.commit)) as state:
         budget = budget_of(asking.end.config, options.max_usd)
         require_prices(state.harness, budget, [asking.task])
-        if budget.usd is not None:
-            if spent >= budget.usd:
-                message = f"the budget of ${budget.usd:g} is used up"
-                hint = "with a larger --max-usd the same command goes on where this stopped"
-                raise BudgetReachedError(message, hint=hint)
-            budget = replace(budget, usd=budget.usd - spent)
         first = 1 + _made_before(asking, step)
         request = Request(
             kind=Kind.CONFIRM,
@@ -139,9 +133,9 @@ def _make(asking: _Asking, ask: Ask, spent: float) -> float:
             sandbox=asking.end.config.sandbox.use,
             budget=budget,
             series=_SERIES,
+            account=f"bisect {asking.task.digest} {options.commits}",
         )
-        finished = make_trials(state, request, asking.console)
-    return sum(trial.signals.cost_usd or 0.0 for trial in finished.trials)
+        make_trials(state, request, asking.console)
 
 
 def _made_before(asking: _Asking, step: Step) -> int:

@@ -15,7 +15,7 @@ from evalgate.core.json import Json
 from evalgate.disk import write_whole
 from evalgate.errors import UsageError
 from evalgate.repo.fingerprint import diff_parts
-from evalgate.repo.history import first_line, first_parent_changes
+from evalgate.repo.history import first_parent_changes, subject_line
 from evalgate.repo.treeview import Subject
 from evalgate.store.baselines import dump_ledger
 
@@ -59,7 +59,7 @@ def meant(state: State, fingerprint: str) -> tuple[str, list[str]]:
                 open_state(project, Subject.parse(commit)) as new,
             ):
                 changed = diff_parts(old.fingerprint, new.fingerprint)
-            return first_line(git, commit), [*changed]
+            return subject_line(git, commit), [*changed]
     return "", []
 
 

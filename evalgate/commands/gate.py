@@ -52,7 +52,7 @@ class GateOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gated:
-    """A verdict, its page, and what it was found to be about."""
+    """A verdict and its page."""
 
     verdict: Verdict
     page: str
@@ -66,8 +66,9 @@ def gate(
     Without a ``pair`` it is found by the options, the GitHub event, or the work tree.
     """
     out = options.out or project.state
-    for name in ("verdict.json", "verdict.md"):  # whatever happens, no old verdict stays
-        (out / name).unlink(missing_ok=True)
+    for place in {out, project.state}:
+        for name in ("verdict.json", "verdict.md"):  # whatever happens, no old verdict stays
+            (place / name).unlink(missing_ok=True)
     if pair is None:
         head = None if options.head is None else subject_of(options.head)
         pair = resolve_pair(project.git, base=options.base, head=head, environ=os.environ)
@@ -234,8 +235,9 @@ def _template(base: State | None) -> str | None:
 
 
 def _write(out: Path, gated: Gated, project: Project) -> None:
-    if out == project.state:
-        RunStore(out).prepare()
+    """Write both files where it was asked for, and where the newest verdict is looked for."""
+    RunStore(project.state).prepare()
     value = json.dumps(gated.verdict.to_json(), indent=1, sort_keys=True, ensure_ascii=False)
-    write_whole(out / "verdict.json", value.encode("utf-8", "replace") + b"\n")
-    write_whole(out / "verdict.md", gated.page.encode("utf-8", "replace"))
+    for place in {out, project.state}:
+        write_whole(place / "verdict.json", value.encode("utf-8", "replace") + b"\n")
+        write_whole(place / "verdict.md", gated.page.encode("utf-8", "replace"))

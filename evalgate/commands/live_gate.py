@@ -53,7 +53,7 @@ def judge_live(it: Gathering, baseline: Sample, policy: Policy) -> LiveGate:
 
     Trials that were made here already are used first, and a confirmation that the same pair of
     harnesses had is not made again. The budget is that of the gate: when it is used up, the
-    gate ends undecided, and goes on from there with a larger one.
+    gate ends by that, and goes on from there with a larger one.
 
     Raises:
         UsageError: the change sends its requests somewhere the base does not.

@@ -10,7 +10,7 @@ from evalgate.commands.console import Console
 from evalgate.commands.project import Project
 from evalgate.core.decision import Decision
 from evalgate.core.verdict import Verdict
-from evalgate.errors import UsageError
+from evalgate.errors import ExitCode, UsageError
 from evalgate.report.verdict import Story
 
 #: Decisions that say that a drop of the margin is excluded.
@@ -40,7 +40,8 @@ def promote(project: Project, verdict: Verdict, story: Story, console: Console) 
         written = accept(project, run, console, reason=f"gate: {verdict.decision}", fewest=1)
     except UsageError as error:
         note = f"not promoted: {error.message}"
-        kept = _kept(verdict, replace(story, notes=(*story.notes, note)))
+        refused = {**verdict.context, "exit_code": int(ExitCode.USAGE)}
+        kept = _kept(replace(verdict, context=refused), replace(story, notes=(*story.notes, note)))
         return replace(kept, failed=error.message)
     name = f"baselines/{Path(written).name}"
     steps = (f'git add baselines && git commit -m "Accept the baseline {Path(written).stem}"',)

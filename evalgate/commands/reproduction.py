@@ -9,7 +9,7 @@ from evalgate.core.json import Json
 from evalgate.core.trial import Outcome, Trial
 from evalgate.runner.run import Job
 
-#: Signals that recordings of version 0.1 and before may not have.
+#: Signals that older recordings may not have.
 _SINCE: Final = ("repeated_calls", "confirmations_asked")
 
 

@@ -27,7 +27,9 @@ def spot_checked(it: Gathering, head: HeadTrials) -> HeadTrials:
         UsageError: the change sends its requests somewhere the base does not.
     """
     require_known_upstreams(it)
-    recorded = {name: len(task.measured) for name, task in head.sample.tasks.items()}
+    policy = it.base.config.policy
+    deciding = head.sample.without(policy.quarantined).tasks
+    recorded = {name: len(task.measured) for name, task in deciding.items()}
     seed = it.state.view.commit or it.harness.fingerprint
     counts = drawn(recorded, seed=seed)
     tasks = [task for task in it.tasks if task.id in counts]
@@ -38,7 +40,6 @@ def spot_checked(it: Gathering, head: HeadTrials) -> HeadTrials:
         it.console.note(f"spot check: {len(jobs)} trials of {len(tasks)} tasks, made anew")
         trials = make_trials(it.state, request, it.console).trials
     fresh = sample_of(trials, fingerprint=it.harness.fingerprint, evidence=Evidence.MEASURED)
-    policy = it.base.config.policy
     if policy.not_measured(fresh.errored, len(fresh.rows)):
         words = f"{fresh.errored} of {len(fresh.rows)} trials of the spot check errored"
         return replace(head, unchecked=words)

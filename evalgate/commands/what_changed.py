@@ -10,7 +10,7 @@ from evalgate.commands.project import State
 from evalgate.core.json import Json
 from evalgate.core.part_size import PartSize, size_change, size_json
 from evalgate.repo.fingerprint import diff_text
-from evalgate.repo.history import changes_between, first_line
+from evalgate.repo.history import changes_between, subject_line
 from evalgate.report.verdict import PartChange
 
 
@@ -56,7 +56,7 @@ def hypothesis(base: State, head: State) -> str:
     git = head.project.git
     commits = changes_between(git, tips[0], tips[1], harness_paths(head))
     newest = next((one for one in commits if len(git.parents(one)) < 2), None)  # noqa: PLR2004 - a merge has two
-    return "" if newest is None else first_line(git, newest)
+    return "" if newest is None else subject_line(git, newest)
 
 
 def _size(state: State, name: str) -> PartSize:

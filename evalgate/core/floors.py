@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from evalgate.core.policy import Policy
 from evalgate.core.sample import Sample
 
@@ -16,8 +14,8 @@ def below_floor(head: Sample, policy: Policy) -> tuple[str, ...]:
         for name in policy.must_pass
         if (task := head.tasks.get(name)) is not None and task.passed < len(task.measured)
     ]
-    rates = [task.passed / len(task.measured) for task in head.tasks.values() if task.measured]
-    if rates and math.fsum(rates) / len(rates) < policy.min_pass_rate:
-        rate = f"{100 * math.fsum(rates) / len(rates):.1f} %"
-        found.append(f"the mean pass rate is {rate}, below {policy.min_pass_rate * 100:g} %")
+    rate = head.pass_rate
+    if rate is not None and rate < policy.min_pass_rate:
+        below = f"below {policy.min_pass_rate * 100:g} %"
+        found.append(f"the mean pass rate is {100 * rate:.1f} %, {below}")
     return tuple(found)

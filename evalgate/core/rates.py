@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from evalgate.core.counts import TaskCounts
@@ -29,6 +30,23 @@ def percent(passed: int, runs: int) -> str:
 
 
 def rate(counts: Sequence[TaskCounts], side: Literal["base", "head"]) -> str:
-    """Return the share of all runs of one side that passed."""
-    passed = sum(getattr(one, f"{side}_passed") for one in counts)
-    return percent(passed, sum(getattr(one, f"{side}_runs") for one in counts))
+    """Return the mean pass rate of one side."""
+    return mean_percent(
+        (getattr(one, f"{side}_passed"), getattr(one, f"{side}_runs")) for one in counts
+    )
+
+
+def mean_percent(tasks: Iterable[tuple[int, int]]) -> str:
+    """Return the mean over tasks of their pass rates; each has its passes and its runs.
+
+    A verdict's difference is one of such means: tasks with more runs weigh no more.
+    """
+    known = [(passed, runs) for passed, runs in tasks if runs]
+    if not known:
+        return "unknown"
+    shown = round(100 * math.fsum(passed / runs for passed, runs in known) / len(known))
+    if any(passed < runs for passed, runs in known):
+        shown = min(shown, 99)
+    if any(passed for passed, _ in known):
+        shown = max(shown, 1)
+    return f"{shown} %"

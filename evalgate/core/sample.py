@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -105,6 +106,12 @@ class Sample:
     def passed(self) -> int:
         """How many trials passed."""
         return sum(task.passed for task in self.tasks.values())
+
+    @property
+    def pass_rate(self) -> float | None:
+        """The mean over measured tasks of their pass rates; None where none was measured."""
+        rates = [one.passed / len(one.measured) for one in self.tasks.values() if one.measured]
+        return math.fsum(rates) / len(rates) if rates else None
 
     @property
     def measured(self) -> int:

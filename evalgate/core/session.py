@@ -94,8 +94,4 @@ def _joined(first: Sample, second: Sample) -> Sample:
 
 def pass_rate_of(sample: Sample) -> float | None:
     """Return the mean over tasks of their pass rates; None where a task was not measured."""
-    tasks = sample.tasks.values()
-    if not tasks or not all(task.measured for task in tasks):
-        return None
-    rates = [task.passed / len(task.measured) for task in tasks]
-    return sum(rates) / len(rates)
+    return sample.pass_rate if all(task.measured for task in sample.tasks.values()) else None

@@ -133,8 +133,9 @@ def prepare(base: Sample, head: Sample, policy: Policy, *, doubts: Sequence[str]
     if unequal:
         sentence = "Base and head were measured under other conditions: incomparable."
         return replace(blank, decision=Decision.NO_BASELINE, sentence=sentence, reasons=unequal)
-    if policy.not_measured(head.errored, len(head.rows)):
-        return not_measured(blank, head)
+    deciding = head.without(policy.quarantined)
+    if policy.not_measured(deciding.errored, len(deciding.rows)):
+        return not_measured(blank, deciding)
     if not counts_of(changes):
         sentence = "No task of the head can be compared with the base's numbers."
         reasons = tuple(f"{change.task}: {change.why or change.change}" for change in changes)

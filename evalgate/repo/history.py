@@ -73,11 +73,6 @@ def changes_between(git: Git, base: str, head: str, pathspecs: Sequence[str]) ->
     return tuple(_ask(git, ("rev-list", "--full-history", *span, "--", *pathspecs)).split())
 
 
-def first_line(git: Git, commit: str) -> str:
-    """Return the first line of a commit's message."""
-    return _ask(git, ("log", "-1", "--format=%s", git.resolve(commit), "--"))
-
-
 def commit_all(path: Path, message: str, *, date: str) -> str:
     """Commit everything below ``path`` in its own repository, made if needed; return the id.
 

@@ -12,7 +12,7 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from evalgate.core.change import Change, TaskChange
 from evalgate.core.decision import Decision
-from evalgate.core.rates import percent
+from evalgate.core.rates import mean_percent
 from evalgate.core.signal_change import SIGNALS, level_of
 from evalgate.core.verdict import Verdict
 from evalgate.errors import UsageError
@@ -153,4 +153,5 @@ def _pass_rate(verdict: Verdict, side: str) -> str:
     samples = [getattr(change, side) for change in verdict.of(*_COMPARABLE)]
     measured = sum(len(sample.measured) for sample in samples)
     passed = sum(sample.passed for sample in samples)
-    return f"{percent(passed, measured)} ({passed}/{measured})" if measured else "unknown"
+    mean = mean_percent((sample.passed, len(sample.measured)) for sample in samples)
+    return f"{mean} ({passed}/{measured})" if measured else mean

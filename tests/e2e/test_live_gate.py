@@ -168,11 +168,12 @@ def test_all_rounds_are_accepted_together(recorded, scripted, live, evalgate):
     assert "was made to check other trials" in confirming.stderr
     env = {"SCRIPTED_URL": scripted.url}
     assert evalgate("run", "--fresh", cwd=recorded.path, env=env).returncode == 0
+    assert evalgate("run", "--fresh", "double", cwd=recorded.path, env=env).returncode == 0
     done = evalgate("baseline", "accept", "-k", "1", cwd=recorded.path)
     assert done.returncode == 0, done.stderr
-    assert "the 2 live runs of this harness made here" in done.stderr
+    assert "the 3 live runs of this harness made here" in done.stderr
     listed = evalgate("baseline", "list", cwd=recorded.path).stdout
-    assert "0/12 passed" in listed
+    assert "0/15 passed" in listed
 
 
 def test_the_classic_story(recorded, scripted, live, evalgate):

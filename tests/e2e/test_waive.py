@@ -8,6 +8,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from evalgate.core.waiver import Waiver
+from evalgate.store.waivers import dump_waiver
+
 TOMORROW = (datetime.now(UTC) + timedelta(days=1)).date().isoformat()
 YESTERDAY = (datetime.now(UTC) - timedelta(days=1)).date().isoformat()
 
@@ -83,26 +86,38 @@ def test_a_larger_drop_than_waived_is_a_regression(worse, evalgate):
 
 
 def test_a_waiver_runs_out(worse, evalgate):
-    """And may be taken away then; the gate says why it blocks again."""
+    """The gate blocks again, and says why."""
+    path = worse.path / "baselines/waivers"
+    all_waivers(evalgate, worse)
+    for file in sorted(path.glob("*.toml")):
+        waiver = Waiver.from_json(tomllib.loads(file.read_text()) | {"until": YESTERDAY})
+        file.unlink()
+        (path / waiver.filename).write_bytes(dump_waiver(waiver))
+    approve(worse, "baselines/waivers")
+    done = evalgate("gate", "--base", "main", cwd=worse.path)
+    assert done.returncode == 1, done.stderr
+    assert "a waiver has run out" in done.stdout
+
+
+def test_a_waiver_is_not_edited_by_hand(worse, evalgate):
+    """Its name tells its content."""
     path = worse.path / "baselines/waivers"
     all_waivers(evalgate, worse)
     for file in sorted(path.glob("*.toml")):
         value = tomllib.loads(file.read_text())
-        edited = file.read_text().replace(value["until"], YESTERDAY)
-        file.write_text(edited)
+        file.write_text(file.read_text().replace(value["until"], YESTERDAY))
     approve(worse, "baselines/waivers")
     done = evalgate("gate", "--base", "main", cwd=worse.path)
-    assert done.returncode == 2, "edited by hand"
+    assert done.returncode == 2
     assert "it was edited by hand" in done.stderr
 
 
 def test_a_waiver_that_is_removed_voids_nothing(worse, evalgate):
-    """What it accepted is a regression again."""
+    """It counts until the base has it no more."""
     all_waivers(evalgate, worse)
     approve(worse, "baselines/waivers")
     worse.git("rm", "-q", "-r", "baselines/waivers")
     worse.commit("no longer")
-    # The base still has it: it counts until the base takes it away.
     assert evalgate("gate", "--base", "main", cwd=worse.path).returncode == 0
 
 

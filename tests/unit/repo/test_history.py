@@ -13,9 +13,9 @@ from evalgate.repo.git import Git
 from evalgate.repo.history import (
     changes_between,
     commit_all,
-    first_line,
     first_parent_changes,
     first_parents,
+    subject_line,
 )
 from evalgate.repo.pathspecs import to_pathspecs
 
@@ -53,7 +53,7 @@ def test_the_commits_of_a_change(work: Any) -> None:
     git = work.locate()
     assert {one, two} <= set(changes_between(git, base, "HEAD", PROMPTS))
     assert changes_between(git, two, "HEAD", PROMPTS) == ()
-    assert first_line(git, one) == "Say less"
+    assert subject_line(git, one) == "Say less"
 
 
 def test_the_edge_of_a_shallow_clone_is_no_change(work: Any, clone: Any) -> None:

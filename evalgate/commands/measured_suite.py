@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from evalgate.commands.ancestry import find_baseline
 from evalgate.commands.cost import trial_costs
@@ -14,9 +13,6 @@ from evalgate.core.policy import Policy
 from evalgate.core.sample import Sample
 from evalgate.core.trial import Outcome
 from evalgate.errors import UsageError
-
-#: Simulated gates that a share is of.
-GATES: Final = 150
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

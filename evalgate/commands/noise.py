@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalgate.commands.measured_suite import GATES, MeasuredSuite, measured_suite
+from evalgate.commands.measured_suite import MeasuredSuite, measured_suite
 from evalgate.commands.project import Project
 from evalgate.core.dealing import dealt_outlook, trials_needed
 from evalgate.core.json import Json
 from evalgate.core.rates import percent
 from evalgate.core.rounds import looks
-from evalgate.core.simulation import DROPS, Outlook, outlook, smallest_drop
+from evalgate.core.simulation import DROPS, GATES, Outlook, outlook, smallest_drop
 
 #: As many stored trials of a task as a baseline has that was accepted on purpose.
 _STORED = 20

@@ -6,14 +6,14 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from evalgate.commands.measured_suite import GATES, measured_suite
+from evalgate.commands.measured_suite import measured_suite
 from evalgate.commands.project import Project
 from evalgate.commands.tables import render_rows
 from evalgate.core.allocation import allocate
 from evalgate.core.json import Json
 from evalgate.core.policy import Policy
 from evalgate.core.rates import percent
-from evalgate.core.simulation import DROPS, POWER, outlook, smallest_drop
+from evalgate.core.simulation import DROPS, GATES, POWER, outlook, smallest_drop
 from evalgate.errors import UsageError
 
 _TRIALS = (1, 3, 5, 10, 20)

@@ -11,11 +11,8 @@ from evalgate.core.allocation import allocate, least_usd, reached
 from evalgate.core.harness import Harness
 from evalgate.core.policy import Policy
 from evalgate.core.sample import Sample
-from evalgate.core.simulation import DROPS, smallest_drop
+from evalgate.core.simulation import DROPS, GATES, smallest_drop
 from evalgate.core.task import Task
-
-#: So many gates are simulated to say what they would see.
-_GATES = 150
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,7 +74,7 @@ def would_have_seen(baseline: Sample, policy: Policy, trials: Mapping[str, int])
     if not stored:
         return ""
     made = {name: trials[name] for name in stored}
-    drop = smallest_drop(stored, policy, planned=max(made.values()), gates=_GATES, allocation=made)
+    drop = smallest_drop(stored, policy, planned=max(made.values()), gates=GATES, allocation=made)
     if drop is None:
         return f"It would have seen no drop of up to {DROPS[-1]} points four times in five."
     return f"It would have seen a drop of {drop * 100:g} points or more (four times in five)."

@@ -7,6 +7,7 @@ the suite at hand; the benchmark asks the same of suites that are made up. All o
 
 from __future__ import annotations
 
+import math
 import random
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
@@ -22,6 +23,8 @@ from evalgate.core.policy import Policy
 
 #: Drops that are tried for the smallest one that is seen, in points.
 DROPS: Final = (2, 4, 6, 8, 10, 12, 15, 20, 25, 30, 40, 50)
+#: Simulated gates that a share is of, where a command asks.
+GATES: Final = 120
 #: A drop is seen that is found four times in five.
 POWER: Final = 0.8
 
@@ -133,15 +136,17 @@ def passes(rng: random.Random, rate: float, runs: int) -> int:
 
 def lowered(rates: Sequence[float], drop: float) -> list[float]:
     """Take ``drop`` off the mean rate, the same from every task that has it to lose."""
-    target = max(0.0, sum(rates) - drop * len(rates))
-    low, high = 0.0, 1.0
-    for _ in range(40):
-        loss = (low + high) / 2
-        if sum(max(0.0, rate - loss) for rate in rates) > target:
-            low = loss
-        else:
-            high = loss
-    return [max(0.0, rate - high) for rate in rates]
+    left, target = math.fsum(rates), max(0.0, math.fsum(rates) - drop * len(rates))
+    loss = 0.0
+    for done, rate in enumerate(sorted(rates)):
+        # All that are not below ``loss`` lose alike, up to where the next one has no more.
+        share = (left - target) / (len(rates) - done)
+        if loss + share <= rate:
+            loss += share
+            break
+        left -= (rate - loss) * (len(rates) - done)
+        loss = rate
+    return [max(0.0, rate - loss) for rate in rates]
 
 
 def outlook(

@@ -14,7 +14,14 @@ from typing import Final
 
 from evalgate.core.counts import TaskCounts
 from evalgate.core.multiplicity import task_p_values
-from evalgate.core.rounds import Look, most_suspects
+from evalgate.core.rounds import (
+    SUITE_ALPHA,
+    SUITE_ALPHA_ONCE,
+    TASK_ALPHA,
+    TASK_ALPHA_EARLY,
+    Look,
+    most_suspects,
+)
 from evalgate.core.statistics import Difference, pass_rate_difference, suite_p_value
 
 _SUITE_ALPHA: Final = 0.20
@@ -25,6 +32,13 @@ _FEW_RUNS: Final = 3
 _MOST_RUNS: Final = 10
 #: Fresh runs of an arm that tell a drop of fifteen points or so; suites of 12 tasks make them.
 _ARM: Final = 60
+#: The rule of both stages in words.
+LIVE_RULE: Final = (
+    f"a suspicion (suite mid-p ≤ {SUITE_ALPHA:g}, {SUITE_ALPHA_ONCE:g} at an only look; a task's"
+    f" Fisher p ≤ {TASK_ALPHA_EARLY:g}, {TASK_ALPHA:g} at the last) is confirmed by fresh runs of"
+    f" both sides (suite mid-p ≤ {_SUITE_ALPHA:g}, a task's Fisher p ≤ {_TASK_ALPHA:g} by their"
+    " number)"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

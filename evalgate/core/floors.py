@@ -6,14 +6,22 @@ from evalgate.core.policy import Policy
 from evalgate.core.sample import Sample
 
 
-def below_floor(head: Sample, policy: Policy) -> tuple[str, ...]:
-    """Return what the head does not reach of the policy's absolute floors, a sentence each."""
+def below_floor(head: Sample, policy: Policy, base: Sample | None) -> tuple[str, ...]:
+    """Return what the head does not reach of the policy's absolute floors, a sentence each.
+
+    What was not measured did not pass. Tasks that only the head has raise no mean.
+    """
     head = head.without(policy.quarantined)
-    found = [
-        f"{name} must pass and passed {task.passed} of {len(task.measured)} times"
-        for name in policy.must_pass
-        if (task := head.tasks.get(name)) is not None and task.passed < len(task.measured)
-    ]
+    found = []
+    for name in policy.must_pass:
+        task = head.tasks.get(name)
+        if task is None or not task.measured:
+            if name not in policy.quarantined:
+                found.append(f"{name} must pass and was not measured")
+        elif task.passed < len(task.measured):
+            found.append(f"{name} must pass and passed {task.passed} of {len(task.measured)} times")
+    if base is not None and base.tasks:
+        head = head.without(head.tasks.keys() - base.tasks.keys())
     rate = head.pass_rate
     if rate is not None and rate < policy.min_pass_rate:
         below = f"below {policy.min_pass_rate * 100:g} %"

@@ -72,7 +72,9 @@ def judge_course(prepared: Verdict, found: Course, *, planned: int) -> Verdict:
             f"No sign of a drop after {made} of {planned * len(found.counts)} trials, stopped "
             f"early: {said}. A drop of more than {left * 100:.0f} points is unlikely."
         )
-        return replace(judged, decision=Decision.PASS, sentence=sentence)
+        excluded = left < judged.policy.margin
+        decision = Decision.PASS if excluded else Decision.UNDECIDED
+        return replace(judged, decision=decision, sentence=sentence)
     return undetected(judged, found.counts, said=said)
 
 
@@ -135,7 +137,7 @@ def _causes(broken: Collection[str], *, suite: bool, floors: tuple[str, ...]) ->
 
 def _floors(judged: Verdict) -> tuple[str, ...]:
     """Return what the head does not keep of what is asked of it, whatever its pass rate."""
-    below = () if judged.head is None else below_floor(judged.head, judged.policy)
+    below = () if judged.head is None else below_floor(judged.head, judged.policy, judged.base)
     return (*below, *over_budget(judged.signals, judged.policy.budgets))
 
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from evalgate.core.confirmation import LIVE_RULE
 from evalgate.core.quarantine import Quarantine
 from evalgate.core.signal_change import SIGNALS
 from evalgate.core.trial import Evidence
@@ -82,7 +83,7 @@ class Policy:
         """The rules in one line."""
         said = (
             f"block at suite mid-p ≤ {self.suite_alpha:g} or a task's min-P ≤ "
-            f"{self.task_alpha:g}, live once fresh runs of both sides confirm it; margin "
+            f"{self.task_alpha:g}; live where {LIVE_RULE}; margin "
             f"{self.margin * 100:g} points; not measured above "
             f"{self.max_errored * 100:g} % errored trials"
         )

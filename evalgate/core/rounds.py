@@ -28,8 +28,8 @@ from evalgate.core.statistics import (
 SUITE_ALPHA: Final = 0.08
 SUITE_ALPHA_ONCE: Final = 0.15
 #: Suspicion of a task: one-sided Fisher p at an early look, and at the last.
-_TASK_ALPHA_EARLY: Final = 0.05
-_TASK_ALPHA: Final = 0.15
+TASK_ALPHA_EARLY: Final = 0.05
+TASK_ALPHA: Final = 0.15
 _MOST_TASKS: Final = 3
 #: With one run of a task no p can be small: then this drop of its rate is suspicion enough.
 _FLIP: Final = 0.5
@@ -137,7 +137,7 @@ def look_up(counts: Sequence[TaskCounts], *, alpha: float) -> Look:
     p_better = suite_p_value(counts, tail="upper")
     never = {count.task for count in counts if count.base_passed == 0}
     ps = sorted((p.raw, name) for name, p in task_p_values(upside).items() if name in never)
-    tasks = tuple(name for p, name in ps if p <= _TASK_ALPHA_EARLY)[:_MOST_TASKS]
+    tasks = tuple(name for p, name in ps if p <= TASK_ALPHA_EARLY)[:_MOST_TASKS]
     suite = p_better <= alpha
     return Look(
         sign=Sign.SUSPECT if suite or tasks else Sign.OK,
@@ -155,7 +155,7 @@ def _suspects(counts: Sequence[TaskCounts], *, last: bool) -> tuple[str, ...]:
             (task.head_passed - task.base_passed / task.base_runs, task.task) for task in tasks
         )
         return tuple(name for drop, name in fell if drop <= -_FLIP)[:_MOST_FLIPS]
-    alpha = _TASK_ALPHA if last else _TASK_ALPHA_EARLY
+    alpha = TASK_ALPHA if last else TASK_ALPHA_EARLY
     found = sorted((p.raw, name) for name, p in task_p_values(tasks).items())
     return tuple(name for p, name in found if p <= alpha)[:_MOST_TASKS]
 

@@ -133,9 +133,15 @@ def prepare(base: Sample, head: Sample, policy: Policy, *, doubts: Sequence[str]
     if unequal:
         sentence = "Base and head were measured under other conditions: incomparable."
         return replace(blank, decision=Decision.NO_BASELINE, sentence=sentence, reasons=unequal)
-    deciding = head.without(policy.quarantined)
+    # Tasks that only the head has would thin out the share that errored.
+    deciding = head.without({*policy.quarantined, *(head.tasks.keys() - base.tasks.keys())})
     if policy.not_measured(deciding.errored, len(deciding.rows)):
         return not_measured(blank, deciding)
+    lost = [task.task for task in deciding.tasks.values() if task.rows and not task.measured]
+    if lost:
+        sentence = f"Every trial of {', '.join(lost)} errored: this was not measured."
+        reasons = _error_reasons(deciding)
+        return replace(blank, decision=Decision.NOT_MEASURED, sentence=sentence, reasons=reasons)
     if not counts_of(changes):
         sentence = "No task of the head can be compared with the base's numbers."
         reasons = tuple(f"{change.task}: {change.why or change.change}" for change in changes)

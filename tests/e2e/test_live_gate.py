@@ -142,7 +142,7 @@ def test_fewer_rounds_where_it_is_clear(recorded, scripted, live, evalgate):
     done = live()
     assert done.returncode == 0, done.stderr
     found = verdict(recorded)
-    assert found["decision"] == "pass"
+    assert found["decision"] == "undecided"
     assert found["sentence"].startswith("No sign of a drop after 4 of 10 trials, stopped early")
     assert len(scripted.requests) == 4
 

@@ -141,9 +141,9 @@ def test_a_base_without_trials_is_no_baseline(sample: Make) -> None:
 
 def test_changed_new_and_gone_tasks_do_not_count(sample: Make) -> None:
     """Only a task both sides measured in the same form is evidence."""
-    base = sample(same="ppppp", changed="ppppp", gone="ppppp", unmeasured="ppppp")
+    base = sample(same="ppppp", changed="ppppp", gone="ppppp", unmeasured="e")
     head = sample(
-        same="ppppp", changed="fffff", new="fffff", unmeasured="e", digests={"changed": "d2"}
+        same="ppppp", changed="fffff", new="fffff", unmeasured="p", digests={"changed": "d2"}
     )
     verdict = judge(base, head, POLICY)
     assert verdict.decision is Decision.UNDECIDED
@@ -171,7 +171,7 @@ def test_more_than_a_tenth_errored_is_not_measured(
 
 def test_what_kept_trials_from_being_measured_is_counted(sample: Make) -> None:
     """The reasons of errored trials are listed, each with its number."""
-    verdict = judge(sample(a="p"), sample(a="pee", b="e"), POLICY)
+    verdict = judge(sample(a="p", b="p"), sample(a="pee", b="e"), POLICY)
     assert verdict.decision is Decision.NOT_MEASURED
     assert verdict.exit_code is ExitCode.NOT_MEASURED
     assert verdict.sentence == "3 of 4 trials errored, more than 10 %: this was not measured."
@@ -207,7 +207,31 @@ def test_precedence(sample: Make, conditions: Conditions) -> None:
     other = replace(conditions, sandbox="bwrap")
     assert judge(sample(a="p"), sample(other), POLICY).decision is Decision.NOTHING_RAN
     assert judge(sample(a="p"), sample(other, a="e"), POLICY).decision is Decision.NO_BASELINE
-    assert judge(sample(b="p"), sample(a="e"), POLICY).decision is Decision.NOT_MEASURED
+    assert judge(sample(a="p"), sample(a="e"), POLICY).decision is Decision.NOT_MEASURED
+    assert judge(sample(b="p"), sample(a="e"), POLICY).decision is Decision.NO_BASELINE
+
+
+def test_easy_tasks_of_the_head_hide_no_error(sample: Make) -> None:
+    """The share that errored is one of the base's tasks; one that errored throughout is lost."""
+    many = {f"easy{n}": "p" * 10 for n in range(9)}
+    base, head = sample(a="ppp", b="ppp"), sample(a="ppp", b="eee", **many)
+    verdict = judge(base, head, POLICY)
+    assert verdict.decision is Decision.NOT_MEASURED
+    assert verdict.sentence.startswith("3 of 6 trials errored")
+    lost = judge(sample(b="p", **many), sample(b="e", **many), replace(POLICY, must_pass=("b",)))
+    assert lost.decision is Decision.NOT_MEASURED
+    assert lost.sentence == "Every trial of b errored: this was not measured."
+
+
+def test_what_must_pass_is_measured(sample: Make) -> None:
+    """A task that is not there does not keep the floor; new easy ones raise no mean."""
+    policy = replace(POLICY, must_pass=("b",), min_pass_rate=0.9)
+    verdict = judge(sample(a="p" * 9, b="p"), sample(a="p" * 9), policy)
+    assert verdict.decision is Decision.REGRESSION
+    assert "b must pass and was not measured" in verdict.sentence
+    policy = replace(POLICY, min_pass_rate=0.9)
+    thin = judge(sample(a="pf" * 5), sample(a="pf" * 5, c="p" * 9, d="p" * 9), policy)
+    assert "the mean pass rate is 50.0 %, below 90 %" in thin.sentence
 
 
 def test_errored_rows_are_in_no_count(sample: Make) -> None:

@@ -194,8 +194,8 @@ def test_a_signal_that_moved_is_warned_of(sample: Make) -> None:
 
 def test_the_rate_counts_the_tasks_of_the_sentence(sample: Make) -> None:
     """A task that base or head lacks, or that was not measured, is in neither number."""
-    base = sample(a="pppp", gone="ffff", unmeasured="pp")
-    head = sample(a="pppf", new="ffff", unmeasured="ee")
+    base = sample(a="pppp", gone="ffff", unmeasured="ee")
+    head = sample(a="pppf", new="ffff", unmeasured="pp")
     verdict = judge(base, head, replace(POLICY, max_errored=0.5))
     page = render_verdict(verdict, STORY)
     assert "100 % → 75 %" in verdict.sentence

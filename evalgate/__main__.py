@@ -29,6 +29,8 @@ def _guarded(arguments: list[str]) -> int:
     # SIGTERM must end a run as Ctrl-C does: with its trials kept and its processes ended.
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, interruptions)
+    if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as nohup asks for
+        signal.signal(signal.SIGHUP, interruptions)  # the terminal was closed
     try:
         try:
             return _dispatch(arguments)

@@ -103,12 +103,15 @@ def restore(
     What is neither was there before anything was laid: the image's, and no business of ours.
 
     Raises:
+        TooLargeError: with what came under another name there is more than is taken back.
         ValueError: a file was changed and not sent.
     """
     tree: dict[str, File] = {}
     for path, mode in listing.modes.items():
         data = changed.get(f"{place}/{path}")
         if data is not None:
+            if path not in listing.fresh:  # old, and moved here
+                listing.taking.add_file(len(data), path)
             tree[path] = File(data=data, mode=mode)
         elif path in listing.fresh:
             raise ValueError(f"{place}/{path} did not come back")

@@ -166,7 +166,7 @@ class Attempt:
         detail = told[0] if told else ""
         if kind == "missing":
             return self.result(StageStatus.NOT_FOUND, detail=detail)
-        if kind == "setup":
+        if kind == "setup" and self.talk.begun is None:
             raise NotAvailableError(f"a container can not be made ready: {detail}")
         code, _, took = detail.partition(" ")
         if kind != "ended" or not (code.isdecimal() and took.isdecimal()):
@@ -201,15 +201,16 @@ class Attempt:
                 continue
             if listings[place].skipped:
                 details.append(f"{place}: not a file, left out: {listings[place].described()}")
-        complete = len(listings) == len(self.stage.keep)
         if listings and not whole:
             raise ValueError("the container ended while they were sent")
         changed = unpack(tar) if listings else {}
-        trees: dict[str, Tree] = {
-            place: restore(place, self.stage.trees.get(place, {}), listing, changed)
-            for place, listing in listings.items()
-        }
-        return trees, details, complete
+        trees: dict[str, Tree] = {}
+        for place, listing in listings.items():
+            try:
+                trees[place] = restore(place, self.stage.trees.get(place, {}), listing, changed)
+            except TooLargeError as error:
+                details.append(f"{place}: {error}")
+        return trees, details, len(trees) == len(self.stage.keep)
 
     def result(
         self,

@@ -28,6 +28,9 @@ _log = logging.getLogger(__name__)
 
 _KILLED: Final = 128 + 9
 _NO_MEMORY: Final = "the memory was used up"
+#: How a container ends that an engine or a person kills.
+_FROM_OUTSIDE: Final = frozenset({_KILLED, 128 + 15})
+_NO_WORD: Final = "what ran in the sandbox ended its first process: what it left is lost"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -184,6 +187,8 @@ class ContainerSandbox:
             silent = attempt.talk.last_words is None
             if silent and self._engine.out_of_memory(name):
                 return attempt.result(StageStatus.MEMORY, detail=_NO_MEMORY)
+            if silent and attempt.talk.begun is not None and code not in _FROM_OUTSIDE:
+                return attempt.result(StageStatus.EXITED, exit_code=code, detail=_NO_WORD)
             result = attempt.judged(whole=code == 0)
             killed = result.exit_code == _KILLED or result.status is StageStatus.ENGINE
             if killed and self._engine.out_of_memory(name):

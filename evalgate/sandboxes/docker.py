@@ -291,7 +291,7 @@ def _told() -> Iterator[None]:
 
     try:
         yield
-    except (DockerException, RequestException, OSError) as error:
+    except (DockerException, RequestException, OSError, ValueError) as error:
         words = str(getattr(error, "explanation", None) or error).strip()
         refused = isinstance(error, APIError) and error.is_client_error()
         kind = RefusedError if refused else EngineError

@@ -185,7 +185,9 @@ def _joined(
     """
     ends = {StageStatus.EXITED, StageStatus.TIMEOUT}
     status, code, detail = ending.status, ending.exit_code, ending.detail
-    if tools.status not in ends:
+    if tools.status is StageStatus.TIMEOUT and not tools.trees:
+        status, code, detail = tools.status, None, "the tools of the agent came to no end"
+    elif tools.status not in ends:
         status, code, detail = tools.status, None, tools.detail
     elif early and status not in ends:
         status, code, detail = tools.status, tools.exit_code, "the tools of the agent were killed"

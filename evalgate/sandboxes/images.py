@@ -115,6 +115,13 @@ class Built:
         """Return it; it is built, and that is said, when its context or its base has changed."""
         return self._made.get(engine, lambda: self._ready(engine))
 
+    def _hint(self, name: str, base: str) -> str:
+        return (
+            f"{BASE_VARIABLE} names another base"
+            if name == base
+            else f"{self.what} begins with it (FROM {name} in {self.dockerfile})"
+        )
+
     def _ready(self, engine: Engine) -> Ready:
         base = os.environ.get(BASE_VARIABLE, "") or _BASE
         args = {"BASE_IMAGE": base}
@@ -123,7 +130,7 @@ class Built:
         said = [tree_digest(context, domain="evalgate-image/1"), self.dockerfile]
         with told(engine):
             said += [
-                _there(engine, name, hint=f"{BASE_VARIABLE} names another base").digest
+                _there(engine, name, hint=self._hint(name, base)).digest
                 for name in bases_of(text, args)
             ]
             return made(

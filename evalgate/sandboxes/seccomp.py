@@ -38,6 +38,8 @@ def seccomp_profile() -> str:
                     _allowed("socket", index=0, value=_LOW, op="SCMP_CMP_MASKED_EQ", valueTwo=f)
                     for f in _FAMILIES
                 ),
+                # Its own limits only: the first process would not come far with no file to open.
+                _allowed("prlimit64", index=0, value=0, op="SCMP_CMP_EQ"),
                 _allowed("clone", index=0, value=_NAMESPACES, op="SCMP_CMP_MASKED_EQ", valueTwo=0),
                 *(_allowed("personality", index=0, value=d, op="SCMP_CMP_EQ") for d in _DOMAINS),
                 # Its flags lie in memory, where no filter can look; C libraries then call clone.

@@ -460,6 +460,40 @@ def test_who_stops_its_clock_is_ended_all_the_same(provider: SandboxProvider) ->
 
 
 @needs("limits memory")
+def test_the_first_process_keeps_its_limits(provider: SandboxProvider) -> None:
+    """Without a file to open it could say no word, and failed would become errored."""
+    code = (
+        "import resource as r\n"
+        "for limit in (r.RLIMIT_NOFILE, r.RLIMIT_NPROC, r.RLIMIT_AS):\n"
+        "    try: r.prlimit(1, limit, (3, 3)); print('lowered')\n"
+        "    except OSError: pass\n"
+        "r.setrlimit(r.RLIMIT_NOFILE, (64, 64)); open('kept', 'x')"
+    )
+    result = run(provider, python(code))
+    assert (result.status, result.exit_code, result.log) == (StageStatus.EXITED, 0, b"")
+    assert set(result.trees["repo"]) == {"kept"}
+
+
+@needs("limits memory")
+def test_who_ends_the_first_process_is_not_the_engine(provider: SandboxProvider) -> None:
+    """Its memory can be written, where a kernel lets equals do so: that is its own doing."""
+    code = (
+        "import os\n"
+        "try: memory = os.open('/proc/1/mem', os.O_RDWR)\n"
+        "except OSError: raise SystemExit(3)\n"
+        "for line in open('/proc/1/maps'):\n"
+        "    span, rights = line.split()[:2]\n"
+        "    start, end = (int(one, 16) for one in span.split('-'))\n"
+        "    if 'x' in rights:\n"
+        "        try: os.pwrite(memory, bytes(end - start), start)\n"
+        "        except OSError: pass\n"
+    )
+    result = run(provider, python(code))
+    assert result.status is StageStatus.EXITED
+    assert result.exit_code
+
+
+@needs("limits memory")
 @pytest.mark.parametrize("each", ["pass", "os.setsid()"])
 def test_a_program_that_never_stops_forking_is_ended(provider: SandboxProvider, each: str) -> None:
     """Its time is up, and that is all: where no process can be made any more, none is needed."""

@@ -35,6 +35,7 @@ lay_over() {
   cp -dlR --remove-destination laid/. repo/ && rm -rf laid
 }
 if [ -d /evalgate-base ]; then
+  lacks find / -maxdepth 0 -newerct @0 -printf x
   mkdir -p repo && said=$(lay_over 2>&1) || end setup "$(short "$said")"
 fi
 began=$(date +%s%N)

@@ -12,11 +12,10 @@ case $workdir in
     ln -s /evalgate/repo "$workdir"
     cd "$files"
     find . -name .git -prune -exec rm -rf {} +
-    find . \( -name node_modules -o -name .venv -o -name venv \) -type d -prune -print |
-      while IFS= read -r folder; do
-        mkdir -p "$base/${folder%/*}"
-        mv "$folder" "$base/$folder"
-      done
+    find . \( -name node_modules -o -name .venv -o -name venv \) -type d -prune -exec sh -c '
+      for folder; do
+        mkdir -p "$0/${folder%/*}" && mv "$folder" "$0/$folder" || exit
+      done' "$base" {} +
     ;;
 esac
 cd /

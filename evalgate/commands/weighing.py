@@ -120,7 +120,8 @@ class Weighing:
         if self.found.changes:
             verdict = not_attributable(verdict, self.found)
         verdict, waivers = after_waivers(verdict, base, state)
-        verdict = replace(verdict, context={"sandbox": head.sandbox, "run": head.run})
+        context = {**verdict.context, "sandbox": head.sandbox, "run": head.run}
+        verdict = replace(verdict, context=context)
         verdict, anchor = beside_release(verdict, base)
         notes = (*self.story.notes, *_powerless(baseline, base), *waivers)
         notes += _scripted_notes(baseline, head.sample)

@@ -128,8 +128,9 @@ def _judged(
         return plain(Decision.NO_BASELINE, sentence), story
     looked = look(base, state, pair)
     ids = {task.id for task in base.tasks}
+    unknown = (pair.note,) if pair.note else ()
     kept = [one.sentence(today=today(), tasks=ids) for one in policy.quarantine]
-    story = replace(story, notes=(*looked.notes, *unknown_must_pass(base), *kept))
+    story = replace(story, notes=(*looked.notes, *unknown, *unknown_must_pass(base), *kept))
     if looked.voiding:
         sentence = f"The numbers can not be believed: {looked.voiding[0]}."
         story = replace(story, next_steps=looked.remedy)

@@ -195,5 +195,6 @@ def ledger(options: Globals, /, *, add: bool, hypothesis: str, **asked: Any) -> 
         add_experiment(project_of(options), console_of(options), hypothesis=hypothesis)
     elif hypothesis:
         raise UsageError("--hypothesis goes with --add", hint="evalgate ledger --add")
-    found = read(project_of(options), **asked)
-    return out(options, found.text, found.to_json())
+    found = read(project_of(options), console_of(options), **asked)
+    out(options, found.text, found.to_json())
+    return found.exit_code

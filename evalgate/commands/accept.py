@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from evalgate import __version__
 from evalgate.commands.console import Console
 from evalgate.commands.experiment import meant
+from evalgate.commands.pricing import repriced
 from evalgate.commands.project import WORKTREE, Project, State, open_state
 from evalgate.commands.recordings import find_recordings
 from evalgate.core.baseline import Baseline, Provenance, pool
@@ -95,11 +96,19 @@ def candidate(state: State, run: RunFolder) -> Candidate:
     """
     recorded = bool(find_recordings(state, str(run.info["plan"]["fingerprint"])).trials)
     runs = (run,) if recorded else tuple(_alike(state.project, run))
-    trials = tuple(trial for one in runs for trial in one.trials)
+    trials = tuple(trial for one in runs for trial in _at_own_prices(state, one))
     if len(runs) > 1:  # some may be of tasks as they were
         digests = {task.id: task.digest for task in state.tasks}
         trials = tuple(one for one in trials if digests.get(one.task) == one.key.task_digest)
     return Candidate(baseline=_baseline(state, run, trials), runs=runs, recorded=recorded)
+
+
+def _at_own_prices(state: State, run: RunFolder) -> tuple[Trial, ...]:
+    """Return a run's trials; what a gate made at its base's prices is counted at its own."""
+    plan = run.info["plan"]
+    if not plan.get("prices") or plan["fingerprint"] != state.fingerprint.digest:
+        return run.trials
+    return tuple(repriced(trial, run, state.harness) for trial in run.trials)
 
 
 def _alike(project: Project, run: RunFolder) -> list[RunFolder]:

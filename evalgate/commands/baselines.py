@@ -58,6 +58,8 @@ def show_baseline(project: Project, name: str, *, rev: str | None = None) -> str
     Raises:
         UsageError: there is none, or more than one harness.
     """
+    if not name.strip():
+        raise UsageError("the name is empty", hint="evalgate baseline list shows them")
     with open_state(project, subject_of(rev)) as state:
         found = [one for one in state.baselines() if one.filename.startswith(name)]
     harnesses = sorted({one.sample.fingerprint for one in found})

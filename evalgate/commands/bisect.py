@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from evalgate.commands.account import holding
 from evalgate.commands.budget import budget_of, require_prices
 from evalgate.commands.console import Console
 from evalgate.commands.culprit import Bisected, Named, expected
@@ -77,7 +78,8 @@ def bisect(project: Project, options: BisectOptions, console: Console) -> Bisect
         asking = _Asking(end=end, steps=steps, task=task, options=options, console=console)
         if options.dry_run:
             return replace(found, estimate=_dry(asking, known.counts))
-        ended = _go(asking, known.counts)
+        with holding(project, _account(asking)):
+            ended = _go(asking, _known(end, steps, task).counts)
         return replace(found, ended=ended, named=_named(project, steps, ended))
 
 
@@ -133,9 +135,13 @@ def _make(asking: _Asking, ask: Ask) -> None:
             sandbox=asking.end.config.sandbox.use,
             budget=budget,
             series=_SERIES,
-            account=f"bisect {asking.task.digest} {options.commits}",
+            account=_account(asking),
         )
         make_trials(state, request, asking.console)
+
+
+def _account(asking: _Asking) -> str:
+    return f"bisect {asking.task.digest} {asking.options.commits}"
 
 
 def _made_before(asking: _Asking, step: Step) -> int:

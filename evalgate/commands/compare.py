@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evalgate.commands.project import Project, open_state
 from evalgate.commands.release import beside_release
@@ -51,11 +51,17 @@ def compare(project: Project, base: str, head: str) -> Compared:
         verdict = judge(sides[0].sample, sides[1].sample, state.config.policy)
         verdict, anchor = beside_release(verdict, state)
     how = "named on the command line"
-    story = Story(base=sides[0].said, head=sides[1].said, how=how, anchor=anchor)
+    same = sides[0].sample == sides[1].sample
+    notes = ("both sides are the same numbers: they say nothing of one another",) if same else ()
+    verdict = replace(verdict, context={**verdict.context, "same_numbers": same})
+    story = Story(base=sides[0].said, head=sides[1].said, how=how, anchor=anchor, notes=notes)
     return Compared(verdict=verdict, page=render_verdict(verdict, story))
 
 
 def _side(project: Project, name: str) -> _Side:
+    if not name.strip():
+        message = "a side of the comparison has no name"
+        raise UsageError(message, hint="name a run, a measured harness or a revision")
     run = _run(project, name)
     if run is not None:
         return _of_run(run)

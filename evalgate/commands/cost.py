@@ -6,8 +6,9 @@ import math
 
 from evalgate.core.harness import Harness
 from evalgate.core.pricing import cost_usd
-from evalgate.core.sample import Row, Sample
+from evalgate.core.sample import Sample
 from evalgate.core.trajectory import Usage
+from evalgate.core.trial import Signals
 
 
 def trial_costs(sample: Sample, harness: Harness) -> dict[str, float] | None:
@@ -21,7 +22,7 @@ def trial_costs(sample: Sample, harness: Harness) -> dict[str, float] | None:
     costs: dict[str, float] = {}
     for name, task in sample.tasks.items():
         rows = [
-            row.signals.cost_usd if price is None else cost_usd(_usage(row), price)
+            row.signals.cost_usd if price is None else cost_usd(usage_of(row.signals), price)
             for row in task.measured
         ]
         known = [cost for cost in rows if cost is not None]
@@ -31,8 +32,8 @@ def trial_costs(sample: Sample, harness: Harness) -> dict[str, float] | None:
     return costs or None
 
 
-def _usage(row: Row) -> Usage:
-    signals = row.signals
+def usage_of(signals: Signals) -> Usage:
+    """Return the tokens of a trial."""
     return Usage(
         input_tokens=signals.input_tokens,
         output_tokens=signals.output_tokens,

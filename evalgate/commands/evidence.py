@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from evalgate.commands.cassettes.retention import recordings_aside
 from evalgate.commands.console import Console
+from evalgate.commands.pricing import priced_by, prices_digest, repriced
 from evalgate.commands.project import State
 from evalgate.commands.recordings import Recordings, find_recordings
 from evalgate.commands.reproduction import not_reproduced
@@ -47,7 +48,10 @@ class HeadTrials:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gathering:
-    """Whose trials are gathered, by which tasks, and how much may be spent on it."""
+    """Whose trials are gathered, by which tasks, and how much may be spent on it.
+
+    ``harness`` is the head's at the base's prices.
+    """
 
     state: State
     base: State
@@ -87,7 +91,7 @@ def gathering(
     return Gathering(
         state=state,
         base=base,
-        harness=state.harness,
+        harness=priced_by(base.config, state.harness),
         tasks=judging_tasks(base.tasks, state.tasks),
         console=console,
         workers=workers,
@@ -114,7 +118,8 @@ def _regraded(it: Gathering, recordings: Recordings) -> HeadTrials:
     jobs = recordings.jobs(it.tasks)
     request = replace(request_of(it, Kind.REGRADE, jobs), fresh=True)
     finished = make_trials(it.state, request, it.console)
-    wrong = [f"not reproduced: {text}" for text in not_reproduced(jobs, finished.trials)]
+    doubted = not_reproduced(jobs, finished.trials, repriced=bool(request.prices))
+    wrong = [f"not reproduced: {text}" for text in doubted]
     sample = sample_of(
         finished.trials,
         fingerprint=it.harness.fingerprint,
@@ -174,8 +179,9 @@ def trials_here(it: Gathering) -> MadeHere:
     """Return what was made here already, of the tasks as they judge.
 
     All there is counts, not the run that came out best; but not what was made while something
-    else than the base's tripwires was looked for.
+    else than the base's tripwires was looked for. What they cost is told by the base's prices.
     """
+    own, judging = prices_digest(it.state.harness), prices_digest(it.harness)
     wires = wires_digest(it.base.config.tripwires.wires)
     digests = {task.id: task.digest for task in it.tasks}
     trials: list[Trial] = []
@@ -187,6 +193,8 @@ def trials_here(it: Gathering) -> MadeHere:
         if plan.get("tripwires") != wires:
             continue
         found = [one for one in run.trials if digests.get(one.task) == one.key.task_digest]
+        if plan.get("prices", own) != judging:
+            found = [repriced(one, run, it.harness) for one in found]
         if found:
             trials += found
             runs.append(run)
@@ -211,7 +219,8 @@ def head_trials(it: Gathering, made: MadeHere) -> HeadTrials:
 
 
 def request_of(it: Gathering, kind: Kind, jobs: Sequence[Job]) -> Request:
-    """Return a request for trials of the head, looked at for what the base's tripwires name."""
+    """Return a request for trials of the head, by the base's tripwires and prices."""
+    same = prices_digest(it.harness) == prices_digest(it.state.harness)
     return Request(
         kind=kind,
         harness=it.harness,
@@ -220,6 +229,7 @@ def request_of(it: Gathering, kind: Kind, jobs: Sequence[Job]) -> Request:
         workers=it.workers or default_workers(),
         sandbox=it.state.config.sandbox.use,
         tripwires=it.base.config.tripwires.wires,
+        prices="" if same else prices_digest(it.harness),
     )
 
 

@@ -12,6 +12,7 @@ from pathlib import Path
 from evalgate.commands.ancestry import find_baseline
 from evalgate.commands.console import Console
 from evalgate.commands.evidence import gathering
+from evalgate.commands.policy_tasks import require_policy_tasks, unknown_must_pass
 from evalgate.commands.project import Project, State, open_state, subject_of
 from evalgate.commands.promotion import promote
 from evalgate.commands.tampering import look
@@ -121,13 +122,15 @@ def _judged(
     policy = (base or state).config.policy
     story = Story(head=_name(state), base="none" if base is None else _name(base), how=pair.how)
     plain = partial(_plain, policy=policy)
+    require_policy_tasks(state)
     if base is None:
         sentence = "There is no base to compare with: nothing is judged at first adoption."
         return plain(Decision.NO_BASELINE, sentence), story
     looked = look(base, state, pair)
     ids = {task.id for task in base.tasks}
+    unknown = (pair.note,) if pair.note else ()
     kept = [one.sentence(today=today(), tasks=ids) for one in policy.quarantine]
-    story = replace(story, notes=(*looked.notes, *kept))
+    story = replace(story, notes=(*looked.notes, *unknown, *unknown_must_pass(base), *kept))
     if looked.voiding:
         sentence = f"The numbers can not be believed: {looked.voiding[0]}."
         story = replace(story, next_steps=looked.remedy)

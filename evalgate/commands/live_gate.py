@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from operator import itemgetter
 
+from evalgate.commands.account import holding
 from evalgate.commands.budget import budget_of, require_prices
 from evalgate.commands.estimate import estimate
 from evalgate.commands.evidence import (
@@ -18,7 +19,7 @@ from evalgate.commands.evidence import (
     request_of,
     trials_here,
 )
-from evalgate.commands.ration import ration, would_have_seen
+from evalgate.commands.ration import Ration, ration, would_have_seen
 from evalgate.commands.trials import Request, make_trials
 from evalgate.core.change import change_of
 from evalgate.core.confirmation import Plan
@@ -49,20 +50,36 @@ class LiveGate:
 
 
 def judge_live(it: Gathering, baseline: Sample, policy: Policy) -> LiveGate:
-    """Make what trials the course of a live gate asks for, and judge by how it ends.
+    """Make what trials a live gate asks for, and judge by how it ends.
+
+    No other gate of the same pair of harnesses makes trials meanwhile: they share their money.
+
+    Raises:
+        UsageError: the change sends its requests somewhere the base does not, or another gate of
+            the same pair is under way.
+    """
+    require_known_upstreams(it)
+    with holding(it.state.project, account_of(it)):
+        return _judge(it, baseline, policy)
+
+
+def _judge(it: Gathering, baseline: Sample, policy: Policy) -> LiveGate:
+    """Go through the course of a live gate.
 
     Trials that were made here already are used first, and a confirmation that the same pair of
     harnesses had is not made again. The budget is that of the gate: when it is used up, the
-    gate ends by that, and goes on from there with a larger one.
-
-    Raises:
-        UsageError: the change sends its requests somewhere the base does not.
+    gate ends by that, and goes on from there with a larger one. Where no gate could end by it, no
+    trial is made.
     """
-    require_known_upstreams(it)
     usd = budget_of(it.base.config, it.max_usd).usd
     most = ration(it.tasks, baseline, it.harness, trials=it.base.config.trials, usd=usd)
     if most.said:
         it.console.note(most.said)
+    made = trials_here(it)
+    if most.too_little and _missing(it.tasks, made, most.trials):
+        head = head_trials(it, made)
+        verdict = judge_cut(prepare(baseline, head.sample, policy), most.said)
+        return LiveGate(verdict=_priced(_seeing(verdict, baseline), most), head=head)
     planned = most.planned
     steps = course(policy, planned=planned)
     wanted = next(steps)
@@ -71,7 +88,7 @@ def judge_live(it: Gathering, baseline: Sample, policy: Policy) -> LiveGate:
         if isinstance(wanted, Round):
             prepared, head, cut = _round(it, baseline, policy, most.round(wanted.runs))
             if cut:
-                verdict = _seeing(judge_cut(prepared, cut), baseline)
+                verdict = _priced(_seeing(judge_cut(prepared, cut), baseline), most)
                 return LiveGate(verdict=verdict, head=head, told=told)
             if prepared.decision is not Decision.PASS:
                 return LiveGate(verdict=prepared, head=head, told=told)
@@ -82,7 +99,8 @@ def judge_live(it: Gathering, baseline: Sample, policy: Policy) -> LiveGate:
                 base_sample, head_sample, hits = _fresh(it, wanted)
             except BudgetReachedError as error:
                 why = f"something was suspected and not confirmed: {error.message}"
-                return LiveGate(verdict=judge_cut(prepared, why), head=head, told=told)
+                verdict = _priced(judge_cut(prepared, why), most)
+                return LiveGate(verdict=verdict, head=head, told=told)
             head = replace(head, hits=(*head.hits, *hits))
             unsound = _unsound(prepared, base_sample, head_sample)
             if unsound is not None:
@@ -92,7 +110,8 @@ def judge_live(it: Gathering, baseline: Sample, policy: Policy) -> LiveGate:
             wanted = steps.send(counts_of(changes))
         except StopIteration as end:
             found: Course = end.value
-            verdict = _seeing(judge_course(prepared, found, planned=planned), baseline)
+            judged = judge_course(prepared, found, planned=planned)
+            verdict = _priced(_seeing(judged, baseline), most)
             looks = ", ".join(f"{one.sign}" for one in found.looks)
             return LiveGate(verdict=verdict, head=head, told=(f"looks: {looks}", *told))
 
@@ -104,6 +123,13 @@ def _seeing(verdict: Verdict, baseline: Sample) -> Verdict:
     made = {name: len(task.measured) for name, task in verdict.head.tasks.items()}
     seen = would_have_seen(baseline, verdict.policy, made)
     return replace(verdict, reasons=(*verdict.reasons, seen)) if seen else verdict
+
+
+def _priced(verdict: Verdict, most: Ration) -> Verdict:
+    """Add the least money with which a gate can end, where money is limited."""
+    if most.least_usd is None:
+        return verdict
+    return replace(verdict, context={**verdict.context, "least_usd": round(most.least_usd, 6)})
 
 
 def _round(
@@ -223,5 +249,9 @@ def live_request(it: Gathering, kind: Kind, jobs: Sequence[Job]) -> Request:
     """
     budget = budget_of(it.base.config, it.max_usd)
     require_prices(it.harness, budget, it.tasks)
-    account = f"gate {it.base.harness.fingerprint}..{it.harness.fingerprint}"
-    return replace(request_of(it, kind, jobs), budget=budget, account=account)
+    return replace(request_of(it, kind, jobs), budget=budget, account=account_of(it))
+
+
+def account_of(it: Gathering) -> str:
+    """Return the name that all live trials for one pair of harnesses share their budget under."""
+    return f"gate {it.base.harness.fingerprint}..{it.harness.fingerprint}"

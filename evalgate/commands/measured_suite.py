@@ -21,7 +21,8 @@ class MeasuredSuite:
 
     ``costs`` is US dollars a trial by task, None where that is unknown; ``trials`` how many of a
     task are configured; ``outcomes`` whether each live trial of a task passed that is known,
-    from baselines and runs made here under the baseline's conditions.
+    from baselines and runs made here under the baseline's conditions. ``left_out`` are tasks of
+    the suite that no baseline has a trial of.
     """
 
     policy: Policy
@@ -29,6 +30,7 @@ class MeasuredSuite:
     costs: Mapping[str, float] | None
     trials: int
     outcomes: Mapping[str, Sequence[bool]]
+    left_out: tuple[str, ...] = ()
 
     @property
     def runs(self) -> int:
@@ -61,7 +63,15 @@ def measured_suite(project: Project, rev: str | None) -> MeasuredSuite:
             costs=trial_costs(found.sample, state.harness),
             trials=state.config.trials,
             outcomes=_outcomes(state, sample),
+            left_out=tuple(
+                task.id for task in state.tasks if task.id not in {*stored, *policy.quarantined}
+            ),
         )
+
+
+def said_of_left_out(tasks: Sequence[str]) -> str:
+    """Say which tasks were left out, for a person."""
+    return f"Left out, for the baseline has no trial of them: {', '.join(tasks)}."
 
 
 def _outcomes(state: State, sample: Sample) -> dict[str, list[bool]]:

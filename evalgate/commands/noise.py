@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalgate.commands.measured_suite import MeasuredSuite, measured_suite
+from evalgate.commands.measured_suite import MeasuredSuite, measured_suite, said_of_left_out
 from evalgate.commands.project import Project
 from evalgate.core.dealing import dealt_outlook, trials_needed
 from evalgate.core.json import Json
@@ -35,10 +35,11 @@ class Noise:
     real_tasks: int
     real_stored: int
     missing: int
+    left_out: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
-        """Say it in three lines."""
+        """Say it in a few lines."""
         seen = (
             f"The smallest drop that it finds four times in five: {self.smallest * 100:g} points."
             if self.smallest is not None
@@ -53,6 +54,7 @@ class Noise:
                 f" {_share(self.nothing.blocked)} are blocked.",
                 seen,
                 self._by_real_trials(),
+                *([said_of_left_out(self.left_out)] if self.left_out else []),
             )
         )
 
@@ -74,6 +76,7 @@ class Noise:
             "trials": self.trials,
             "tasks": self.tasks,
             "stored_trials": self.runs,
+            "left_out": list(self.left_out),
             "suspected": self.nothing.suspected,
             "false_blocks": self.nothing.blocked,
             "smallest_drop": self.smallest,
@@ -112,6 +115,7 @@ def noise(project: Project, *, rev: str | None, trials: int | None) -> Noise:
         real_tasks=len(enough),
         real_stored=stored,
         missing=max(0, needed - least),
+        left_out=suite.left_out,
     )
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from evalgate.commands.measured_suite import measured_suite
+from evalgate.commands.measured_suite import measured_suite, said_of_left_out
 from evalgate.commands.project import Project
 from evalgate.commands.tables import render_rows
 from evalgate.core.allocation import allocate
@@ -80,6 +80,7 @@ class Planned:
     runs: int
     choices: tuple[Choice, ...]
     affordable: Affordable | None = None
+    left_out: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -109,6 +110,8 @@ class Planned:
             )
         else:
             said.append(f"{good.trials} trials a task find it at least four times in five.")
+        if self.left_out:
+            said.append(said_of_left_out(self.left_out))
         if self.affordable is not None:
             said.append(self.affordable.text)
         return "\n".join(said)
@@ -119,6 +122,7 @@ class Planned:
             "drop": self.drop,
             "tasks": self.tasks,
             "stored_trials": self.runs,
+            "left_out": list(self.left_out),
             "choices": [
                 {
                     "trials": one.trials,
@@ -162,6 +166,7 @@ def plan(project: Project, *, rev: str | None, drop: float, usd: float | None) -
         drop=drop,
         tasks=len(stored),
         runs=suite.runs,
+        left_out=suite.left_out,
         choices=tuple(choices),
         affordable=None if usd is None else _affordable(usd, stored, costs, policy, drop),
     )

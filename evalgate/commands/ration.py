@@ -17,10 +17,16 @@ from evalgate.core.task import Task
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ration:
-    """The most trials of each task by its id; ``said`` is one line where money sets them."""
+    """The most trials of each task by its id; ``said`` is one line where money sets them.
+
+    ``least_usd`` is the least money with which a gate can end in a decision, where that is known
+    and money is limited; ``too_little`` tells that there is less.
+    """
 
     trials: Mapping[str, int]
     said: str = ""
+    least_usd: float | None = None
+    too_little: bool = False
 
     @property
     def planned(self) -> int:
@@ -46,19 +52,19 @@ def ration(
         return Ration(trials=whole)
     mean = math.fsum(known.values()) / len(known)
     costs = {name: known.get(name, mean) for name in whole}
-    allocation = allocate(usd, costs, most=trials)
+    allocation, least = allocate(usd, costs, most=trials), least_usd(costs)
     if allocation is None:
         said = (
             f"for ${usd:g} no gate can end in a decision, confirming trials counted:"
-            f" it takes about ${least_usd(costs):.2f}"
+            f" it takes about ${least:.2f}"
         )
-        return Ration(trials=dict.fromkeys(whole, 1), said=said)
+        return Ration(trials=whole, said=said, least_usd=least, too_little=True)
     if allocation == whole:
-        return Ration(trials=whole)
+        return Ration(trials=whole, least_usd=least)
     fewest, most = min(allocation.values()), max(allocation.values())
     many = f"{most}" if fewest == most else f"{fewest} to {most}"
     said = f"for ${usd:g}: {many} trials a task, not {trials}; the rest is kept to confirm by"
-    return Ration(trials=allocation, said=said)
+    return Ration(trials=allocation, said=said, least_usd=least)
 
 
 def would_have_seen(baseline: Sample, policy: Policy, trials: Mapping[str, int]) -> str:

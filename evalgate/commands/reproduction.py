@@ -13,8 +13,13 @@ from evalgate.runner.run import Job
 _SINCE: Final = ("repeated_calls", "confirmations_asked")
 
 
-def not_reproduced(jobs: Sequence[Job], trials: Sequence[Trial]) -> list[str]:
-    """Name the trials whose numbers differ from those in their recording."""
+def not_reproduced(
+    jobs: Sequence[Job], trials: Sequence[Trial], *, repriced: bool = False
+) -> list[str]:
+    """Name the trials whose numbers differ from those in their recording.
+
+    What they cost is no such number where they were ``repriced``.
+    """
     recorded = {(job.task.id, job.n): job.recorded for job in jobs}
     found = []
     for trial in trials:
@@ -22,10 +27,12 @@ def not_reproduced(jobs: Sequence[Job], trials: Sequence[Trial]) -> list[str]:
         if then is None or trial.diverged or not_measured_here(then.measured, trial):
             continue
         now = _as_far_as(then.measured, trial.measured())
+        was = _without_cost(then.measured) if repriced else then.measured
+        now = _without_cost(now) if repriced else now
         told = "; ".join(
-            f"{key}: {then.measured.get(key)} → {now[key]}"
+            f"{key}: {was.get(key)} → {now[key]}"
             for key in ("outcome", "reason", "checks", "signals")
-            if then.measured.get(key) != now[key]
+            if was.get(key) != now[key]
         )
         if told:
             found.append(f"{trial.task} #{trial.key.n}: {told[:300]}")
@@ -39,6 +46,13 @@ def _as_far_as(then: Mapping[str, Json], now: dict[str, Json]) -> dict[str, Json
         return now
     since = {name for name in _SINCE if name not in known}
     return {**now, "signals": {k: v for k, v in signals.items() if k not in since}}
+
+
+def _without_cost(numbers: Mapping[str, Json]) -> dict[str, Json]:
+    signals = numbers.get("signals")
+    if not isinstance(signals, Mapping):
+        return {**numbers}
+    return {**numbers, "signals": {k: v for k, v in signals.items() if k != "cost_usd"}}
 
 
 def not_measured_here(then: Mapping[str, Json], trial: Trial) -> bool:

@@ -11,6 +11,7 @@ from evalgate.commands.budget import budget_of, require_prices
 from evalgate.commands.console import Console
 from evalgate.commands.estimate import estimate
 from evalgate.commands.faults import announce_plan, open_plan, report_live_faults
+from evalgate.commands.policy_tasks import require_policy_tasks
 from evalgate.commands.project import Project, State, open_state, subject_of
 from evalgate.commands.publication import (
     Publication,
@@ -55,6 +56,8 @@ def run(project: Project, options: RunOptions, console: Console) -> Report:
         state = stack.enter_context(open_state(project, subject_of(options.rev)))
         harness = state.harness
         tasks = state.selected(options.tasks)
+        if not options.tasks:
+            require_policy_tasks(state)
         count = options.trials or state.config.trials
         jobs = [Job(task=task, n=n) for task in tasks for n in range(1, count + 1)]
         publication = None

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from evalgate.commands.account import holding
 from evalgate.commands.evidence import Gathering, HeadTrials, hits_of
-from evalgate.commands.live_gate import live_request, made_before, require_known_upstreams
+from evalgate.commands.live_gate import (
+    account_of,
+    live_request,
+    made_before,
+    require_known_upstreams,
+)
 from evalgate.commands.trials import make_trials
 from evalgate.core.counts import TaskCounts
 from evalgate.core.sample import sample_of
@@ -24,9 +30,15 @@ def spot_checked(it: Gathering, head: HeadTrials) -> HeadTrials:
     taken again.
 
     Raises:
-        UsageError: the change sends its requests somewhere the base does not.
+        UsageError: the change sends its requests somewhere the base does not, or another gate of
+            the same pair is under way.
     """
     require_known_upstreams(it)
+    with holding(it.state.project, account_of(it)):
+        return _checked(it, head)
+
+
+def _checked(it: Gathering, head: HeadTrials) -> HeadTrials:
     policy = it.base.config.policy
     deciding = head.sample.without(policy.quarantined).tasks
     recorded = {name: len(task.measured) for name, task in deciding.items()}

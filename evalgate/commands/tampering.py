@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from shlex import quote
 
 from evalgate.commands.additions import additions
+from evalgate.commands.pricing import price_edits
 from evalgate.commands.project import WORKFLOWS, State
 from evalgate.commands.recordings import find_recordings
 from evalgate.core.quarantine import added
@@ -94,7 +95,7 @@ def gate_edits(base: State, head: State) -> tuple[str, ...]:
     workflows = sorted({path for path, _ in before.items() ^ after.items()})
     if workflows:
         found.append(f"this change edits the workflow: {', '.join(workflows)}")
-    return (*found, *_cassettes_edits(base, head))
+    return (*found, *price_edits(base.config, head.config), *_cassettes_edits(base, head))
 
 
 def _cassettes_edits(base: State, head: State) -> list[str]:

@@ -57,7 +57,8 @@ class Request:
     come, 0 at once; ``tripwires`` are those of who judges, when it is not the harness's project.
     ``beside`` is another harness of which jobs may be; ``series`` that of all trials. All runs
     made under one name of ``account`` share one budget; the trials that one of them has when that
-    is used up count as far as they came.
+    is used up count as far as they came. ``prices`` names those of who judges, when the trials
+    are not counted at the harness's own.
     """
 
     kind: Kind
@@ -76,6 +77,7 @@ class Request:
     beside: Harness | None = None
     series: str = MAIN
     account: str = ""
+    prices: str = ""
 
     @property
     def evidence(self) -> Evidence:
@@ -261,6 +263,7 @@ def _plan(request: Request, bench: Bench) -> dict[str, Json]:
         **({} if request.faults is None else {"faults": request.faults.digest}),
         **({} if request.beside is None else {"beside": request.beside.fingerprint}),
         **({} if request.series == MAIN else {"series": request.series}),
+        **({"prices": request.prices} if request.prices else {}),
         "tripwires": wires_digest(bench.tripwires),
     }
 

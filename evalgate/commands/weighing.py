@@ -120,10 +120,12 @@ class Weighing:
         if self.found.changes:
             verdict = not_attributable(verdict, self.found)
         verdict, waivers = after_waivers(verdict, base, state)
-        verdict = replace(verdict, context={"sandbox": head.sandbox, "run": head.run})
+        context = {**verdict.context, "sandbox": head.sandbox, "run": head.run}
+        verdict = replace(verdict, context=context)
         verdict, anchor = beside_release(verdict, base)
         notes = (*self.story.notes, *_powerless(baseline, base), *waivers)
         notes += _scripted_notes(baseline, head.sample)
+        notes += _errored_notes(verdict)
         notes += () if voiding else head.hits[:_HITS]
         notes += good_news(verdict, state.project)
         decided = (*self.story.decided, *_decided(head), *told)
@@ -151,6 +153,17 @@ def _powerless(baseline: Sample, base: State) -> tuple[str, ...]:
     return (
         f"with this baseline and {trials} trials of {len(stored)} tasks nothing could ever block:"
         " measure the baseline more often, or add tasks (evalgate plan)",
+    )
+
+
+def _errored_notes(verdict: Verdict) -> tuple[str, ...]:
+    """Say so when more trials of the head errored than chance explains: none of them counts."""
+    errored = verdict.errored
+    if errored is None or not errored.beyond_chance:
+        return ()
+    return (
+        "more trials of the head errored than chance explains, and none of them counts (one-sided"
+        f" p {errored.p_more:.3f})",
     )
 
 

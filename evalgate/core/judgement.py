@@ -14,9 +14,10 @@ from evalgate.core.rates import points, rate
 from evalgate.core.rounds import Sign
 from evalgate.core.rule import rule
 from evalgate.core.sample import Sample
-from evalgate.core.signal_change import over_budget
+from evalgate.core.signal_change import over_budget, unknown_budgets
 from evalgate.core.statistics import about_more_runs, drop_not_excluded, pass_rate_difference
 from evalgate.core.verdict import FLOOR, SUITE, Verdict, counts_of, marked, prepare
+from evalgate.errors import ExitCode
 
 
 def judge(base: Sample, head: Sample, policy: Policy, *, doubts: Sequence[str] = ()) -> Verdict:
@@ -29,7 +30,8 @@ def judge(base: Sample, head: Sample, policy: Policy, *, doubts: Sequence[str] =
     verdict = prepare(base, head, policy, doubts=doubts)
     if verdict.decision is not Decision.PASS:
         return verdict
-    return _decide(verdict, counts_of(verdict.changes), policy)
+    counts = counts_of(verdict.changes)
+    return _with_budgets(_decide(verdict, counts, policy), counts)
 
 
 def judge_course(prepared: Verdict, found: Course, *, planned: int) -> Verdict:
@@ -40,6 +42,24 @@ def judge_course(prepared: Verdict, found: Course, *, planned: int) -> Verdict:
     worse today than its baseline. ``prepared`` is what `evalgate.core.verdict.prepare` made of
     the samples at the end of the rounds.
     """
+    return _with_budgets(_ended(prepared, found, planned=planned), found.counts)
+
+
+def _with_budgets(judged: Verdict, counts: Sequence[TaskCounts]) -> Verdict:
+    """Return what was judged, or not measured where a budget of a pass can not be reckoned."""
+    base, head = judged.base, judged.head
+    if base is None or head is None or judged.exit_code is not ExitCode.OK:
+        return judged
+    tasks = [count.task for count in counts]
+    unknown = unknown_budgets(base, head, tasks, judged.policy.budgets)
+    if not unknown:
+        return judged
+    sentence = f"This was not measured: {unknown[0]}."
+    reasons = (*unknown[1:], f"else: {judged.sentence}", *judged.reasons)
+    return replace(judged, decision=Decision.NOT_MEASURED, sentence=sentence, reasons=reasons)
+
+
+def _ended(prepared: Verdict, found: Course, *, planned: int) -> Verdict:
     broken = found.confirmed.tasks if found.worse and found.confirmed else ()
     judged = marked(prepared, found.counts, broken=broken)
     floors = _floors(judged)

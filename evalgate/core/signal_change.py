@@ -139,6 +139,25 @@ def over_budget(changes: Sequence[SignalChange], budgets: Mapping[str, float]) -
     )
 
 
+def unknown_budgets(
+    base: Sample, head: Sample, tasks: Sequence[str], budgets: Mapping[str, float]
+) -> tuple[str, ...]:
+    """Say which budgets can not be reckoned, since trials of the head lack what the base's tell."""
+    found = []
+    for name, ratio in budgets.items():
+        lacking = [
+            task
+            for task in tasks
+            if values_of(base.tasks.get(task), name) and not values_of(head.tasks.get(task), name)
+        ]
+        if lacking:
+            found.append(
+                f"{SIGNALS[name].words} has a budget of {100 * (ratio - 1):+g} %, and trials of the"
+                f" head do not tell it: {', '.join(lacking)}"
+            )
+    return tuple(found)
+
+
 def level_of(sample: Sample, name: str) -> float | None:
     """Return the mean over tasks of the medians of one signal; None where one is unknown."""
     each = [values_of(task, name) for task in sample.tasks.values() if task.measured]

@@ -9,6 +9,7 @@ from evalgate.core.advice import Advice, advice
 from evalgate.core.change import Change, TaskChange, change_of, to_json
 from evalgate.core.counts import TaskCounts
 from evalgate.core.decision import EXIT_CODES, Decision
+from evalgate.core.errored import Errored, errored_of
 from evalgate.core.identity import FORMAT
 from evalgate.core.json import Json
 from evalgate.core.multiplicity import task_p_values
@@ -75,6 +76,15 @@ class Verdict:
         return base, head
 
     @property
+    def errored(self) -> Errored | None:
+        """The trials of both sides that errored, where any did; those in quarantine left out."""
+        out = self.policy.quarantined
+        base, head = (
+            None if sample is None else sample.without(out) for sample in (self.base, self.head)
+        )
+        return errored_of(base, head)
+
+    @property
     def advice(self) -> Advice | None:
         """Whether to keep the change, where that can be said."""
         moved = {change.name: change.flag for change in self.signals}.get("cost_usd")
@@ -97,6 +107,7 @@ class Verdict:
             else {"point": difference.point, "low": difference.low, "high": difference.high},
             "p_worse": self.p_worse,
             "p_better": self.p_better,
+            "errored": None if self.errored is None else self.errored.to_json(),
             "tasks": [to_json(change) for change in self.changes],
             "signals": {change.name: change.to_json() for change in self.signals},
             "usd_per_correct": {

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from evalgate.errors import UsageError
@@ -15,6 +16,10 @@ from evalgate.repo.git import Git
 from evalgate.repo.pair import FIRST_COMMIT, Pair, common_ancestor, reachable
 
 _MERGE_PARENTS = 2
+_FORK_UNKNOWN = (
+    "an event of a merge group does not say whether its pull requests come from forks: what"
+    " policy.fork_evidence asks for was asked on their own checks only"
+)
 
 
 def event_pair(git: Git, environ: Mapping[str, str]) -> Pair | None:
@@ -62,7 +67,8 @@ def _merge_group(git: Git, event: object) -> Pair:
     base = _text(event, "merge_group", "base_sha")
     reachable(git, head, "the head of the merge group")
     reachable(git, base, "the base of the merge group")
-    return Pair.of(head, base, "the merge group's head against its base")
+    pair = Pair.of(head, base, "the merge group's head against its base")
+    return replace(pair, note=_FORK_UNKNOWN)
 
 
 def _push(git: Git, event: object) -> Pair:

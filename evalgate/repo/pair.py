@@ -17,7 +17,7 @@ class Pair:
     """What is judged, against which commit (None: nothing yet), and why that one.
 
     ``fork`` is set for a pull request from another repository, ``landed`` for what a branch of
-    the remote has already.
+    the remote has already. ``note`` is what is not known of the pair.
     """
 
     head: Subject
@@ -25,6 +25,7 @@ class Pair:
     how: str
     fork: bool = False
     landed: bool = False
+    note: str = ""
 
     @classmethod
     def of(

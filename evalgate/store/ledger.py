@@ -54,10 +54,22 @@ def load_ledger(files: Tree) -> tuple[Entry, ...]:
     Raises:
         UsageError: one is newer than this evalgate, or is none.
     """
-    found = [
-        _load(file.data, path) for path, file in sorted(files.items()) if path.endswith(".toml")
-    ]
-    return tuple(sorted(found, key=lambda one: one.date))
+    entries, problems = read_ledger(files)
+    if problems:
+        raise problems[0]
+    return entries
+
+
+def read_ledger(files: Tree) -> tuple[tuple[Entry, ...], tuple[UsageError, ...]]:
+    """Read the entries that can be read, oldest first, and say what is wrong with the others."""
+    found, problems = [], []
+    for path, file in sorted(files.items()):
+        if path.endswith(".toml"):
+            try:
+                found.append(_load(file.data, path))
+            except UsageError as error:
+                problems.append(error)
+    return tuple(sorted(found, key=lambda one: one.date)), tuple(problems)
 
 
 def _load(data: bytes, path: str) -> Entry:

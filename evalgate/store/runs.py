@@ -130,6 +130,8 @@ class RunStore:
         """Return the run of that id, an unambiguous start of it, or ``latest``."""
         runs = self.all()
         hint = "`evalgate show` lists the runs"
+        if not name.strip():  # every name begins so
+            raise UsageError("the name of the run is empty", hint=hint)
         if not runs:
             message = "there is no run yet"
             raise UsageError(message, hint="evalgate run, or evalgate replay")

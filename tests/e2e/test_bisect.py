@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -67,6 +69,28 @@ def test_a_dry_run_asks_nothing(scripted, history, bisect):
     assert "Nothing was run. To find the commit: half of the time at most" in done.stdout
     assert "3/3" in done.stdout
     assert len(scripted.requests) == asked
+
+
+def test_a_bisection_is_made_once_at_a_time(scripted, history, bisect):
+    """Two would each make the trials, and spend the money, of one."""
+    right = scripted.answer
+    reached, go = threading.Event(), threading.Event()
+
+    def slow(request):
+        reached.set()
+        assert go.wait(60)
+        return right(request)
+
+    scripted.answer = slow
+    asked = f"{history['good']}..HEAD"
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(bisect, asked)
+        assert reached.wait(60)
+        second = bisect(asked)
+        go.set()
+        assert first.result().returncode == 0, first.result().stderr
+    assert second.returncode == 2
+    assert "this very bisection is under way in process" in second.stderr
 
 
 def test_ends_that_do_not_differ_have_no_culprit(recorded, bisect):

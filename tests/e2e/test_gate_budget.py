@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 #: What a trial costs here: 100 tokens in, 20 out.
 COST = 0.12
+
+#: What an edit may use that costs twice as much as its base's baseline says.
+TWICE = {"prompt_tokens": 200, "completion_tokens": 40}
 
 
 def verdict(repo) -> dict:
@@ -47,19 +52,64 @@ def gate(repo, scripted, evalgate):
 def test_rounds_and_confirmation_share_one_budget(gate, scripted, repo):
     """They had one each. The same command then asks for nothing more; a larger one goes on."""
     call = gate("Be WRONG.\n")
-    done = call("--live", "--max-usd", "1.5")
+    scripted.usage = TWICE
+    done = call("--live", "--max-usd", "2.9")
     assert done.returncode == 8, done.stdout + done.stderr
-    assert len(scripted.requests) * COST == pytest.approx(1.5, abs=COST)
+    assert len(scripted.requests) * 2 * COST == pytest.approx(2.9, abs=2 * COST)
     found = verdict(repo)
     assert (found["decision"], found["exit_code"]) == ("budget reached", 8)
     assert "Inconclusive: the budget ended before this was decided" in found["sentence"]
     assert "something was suspected and not confirmed" in found["reasons"][0]
-    assert "no gate can end in a decision" in done.stdout
     scripted.requests.clear()
-    assert call("--live", "--max-usd", "1.5").returncode == 8
+    assert call("--live", "--max-usd", "2.9").returncode == 8
     assert scripted.requests == []
     assert call("--live", "--max-usd", "9").returncode == 1
     assert verdict(repo)["decision"] == "regression"
+
+
+def test_too_little_for_any_gate_is_not_spent(gate, scripted, repo):
+    """It ended undecided, exit 0, and a larger sum that is too small as well asked for nothing."""
+    call = gate("Fix it, please.\n")
+    for usd in ("0.3", "2"):
+        done = call("--live", "--usd", usd)
+        assert done.returncode == 8, done.stdout + done.stderr
+        found = verdict(repo)
+        assert (found["decision"], found["exit_code"]) == ("budget reached", 8)
+        assert found["sentence"] == "Inconclusive: the budget ended before a trial was made."
+        why = f"for ${usd} no gate can end in a decision, confirming trials counted:"
+        assert found["reasons"] == [f"{why} it takes about $2.64"]
+        assert found["least_usd"] == pytest.approx(2.64)
+    assert scripted.requests == []
+    done = call("--live", "--usd", "2.65")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert len(scripted.requests) == 2
+
+
+def test_gates_of_one_pair_at_once_spend_one_budget(gate, scripted, repo):
+    """Three at once made the same trials thrice. The second is refused, and may go on later."""
+    call = gate("Fix it, please.\n")
+    right = scripted.answer
+    reached, go = threading.Event(), threading.Event()
+
+    def slow(request):
+        reached.set()
+        assert go.wait(60)
+        return right(request)
+
+    scripted.answer = slow
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(call, "--live", "--usd", "4")
+        assert reached.wait(60)
+        refused = [call("--live", "--usd", "4"), call("--live", "--usd", "4")]
+        go.set()
+        assert first.result().returncode == 0, first.result().stderr
+    for one in refused:
+        assert one.returncode == 2, one.stdout
+        assert "a live gate of this very pair is under way in process" in one.stderr
+        assert "hint: wait until it has ended" in one.stderr
+    assert len(scripted.requests) == 6
+    assert call("--live", "--usd", "4").returncode == 0
+    assert len(scripted.requests) == 6
 
 
 def test_the_money_is_dealt_out_before_it_is_spent(gate, scripted, repo):
@@ -133,6 +183,7 @@ def test_without_money_nothing_passes(gate, scripted, repo):
 def test_what_must_pass_decides_though_the_money_is_gone(gate, scripted, repo):
     """A floor that is not kept needs no further trial."""
     call = gate("Be WRONG.\n", '[policy]\nmust_pass = ["double"]\n')
-    done = call("--live", "--max-usd", "0.2")
+    scripted.usage = TWICE
+    done = call("--live", "--max-usd", "2.9")
     assert done.returncode == 1, done.stdout + done.stderr
     assert "double must pass" in verdict(repo)["sentence"]

@@ -98,6 +98,26 @@ def test_a_provider_that_fails_is_not_measured(recorded, scripted, live):
     assert verdict(recorded)["decision"] == "not measured"
 
 
+def test_what_errored_is_shown_whatever_is_decided(recorded, scripted, live, evalgate):
+    """With its reason; and warned of where the base has less of it than chance explains."""
+    config = (recorded.path / "evalgate.toml").read_text()
+    lenient = f"{config}\n[policy]\nmax_errored = 0.8\n".replace("trials = 3", "trials = 5")
+    recorded.write("evalgate.toml", lenient)
+    env = {"SCRIPTED_URL": scripted.url}
+    assert evalgate("run", cwd=recorded.path, env=env).returncode == 0
+    assert evalgate("baseline", "accept", "-k", "1", cwd=recorded.path).returncode == 0
+    recorded.commit("five trials")
+    edit(recorded, "Fix it, please.\n")
+    scripted.answer = turning(3, lambda _: (401, "no"), scripted.answer)
+    done = live("-j", "1")
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = verdict(recorded)["errored"]
+    assert (found["base"]["errored"], found["head"]["errored"]) == (0, 3)
+    assert f"3 of {found['head']['trials']} trials of the head errored (0 of" in done.stdout
+    assert found["p_more"] <= 0.05
+    assert "⚠ more trials of the head errored than chance explains" in done.stdout
+
+
 def test_strict_asks_for_an_answer(recorded, live):
     """Undecided is exit 4 then, here and in the file."""
     edit(recorded, "Fix it, please.\n")

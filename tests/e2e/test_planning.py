@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+from tests.e2e.conftest import write_task
+
 
 def test_a_plan_says_what_finds_a_drop_and_what_it_costs(recorded, evalgate, scripted):
     """Simulated from the suite's own baseline, the same every time; no model is asked."""
@@ -139,3 +141,53 @@ def test_baselines_are_shown_and_verified(recorded, evalgate):
     verified = evalgate("baseline", "verify", cwd=recorded.path)
     assert verified.returncode == 2
     assert "it was edited by hand" in verified.stderr
+
+
+def test_tasks_without_a_stored_trial_are_said_to_be_left_out(recorded, evalgate):
+    """The simulation is of the others alone."""
+    write_task(recorded, "treble", 3)
+    recorded.commit("One more task")
+    for command in ("plan", "noise"):
+        done = evalgate(command, cwd=recorded.path)
+        assert "Left out, for the baseline has no trial of them: treble." in done.stdout
+        found = json.loads(evalgate("--json", command, cwd=recorded.path).stdout)
+        assert (found["left_out"], found["tasks"]) == (["treble"], 2)
+
+
+def test_the_same_numbers_twice_are_told(recorded, evalgate):
+    """No difference of a thing to itself is good news."""
+    recorded.write("README.md", "Words.\n")
+    recorded.commit("words")
+    for sides in (("latest", "latest"), ("HEAD", "HEAD"), ("HEAD~1", "HEAD")):
+        done = evalgate("compare", *sides, cwd=recorded.path)
+        assert done.returncode == 0, done.stderr
+        assert "both sides are the same numbers" in done.stdout
+    done = evalgate("--json", "compare", "HEAD", "HEAD", cwd=recorded.path)
+    assert json.loads(done.stdout)["same_numbers"] is True
+
+
+def test_no_name_is_no_name(recorded, evalgate):
+    """Every name begins with nothing, so it named whatever there was."""
+    commands = (
+        ("compare", "", "latest"),
+        ("compare", "latest", " "),
+        ("baseline", "show", ""),
+        ("baseline", "accept", ""),
+        ("show", ""),
+    )
+    for command in commands:
+        done = evalgate(*command, cwd=recorded.path)
+        assert done.returncode == 2, (command, done.stdout)
+        assert "hint:" in done.stderr
+
+
+def test_one_bad_entry_hides_no_other(recorded, evalgate):
+    """It is named, and the exit code tells."""
+    recorded.write("baselines/ledger/bad.toml", "nonsense")
+    done = evalgate("ledger", cwd=recorded.path)
+    assert done.returncode == 2, done.stdout
+    assert "6/6" in done.stdout
+    assert "baselines/ledger/bad.toml: this is no ledger entry" in done.stderr
+    found = json.loads(evalgate("--json", "ledger", cwd=recorded.path).stdout)
+    assert len(found["experiments"]) == 1
+    assert "bad.toml" in found["problems"][0]

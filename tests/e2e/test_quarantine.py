@@ -114,3 +114,33 @@ def test_a_fork_needs_a_spot_check(recorded, scripted, evalgate, source, asked, 
         assert "from a fork the policy asks for spot-checked ones" in done.stdout
         done = evalgate("gate", "--spot-check", cwd=recorded.path, env=env)
         assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("command", [("gate",), ("gate", "--live"), ("run", "--dry-run")])
+@pytest.mark.parametrize(
+    ("table", "key"),
+    [
+        ('[policy]\nmust_pass = ["double", "dubble"]\n', "policy.must_pass"),
+        (
+            '[policy.quarantine.dubble]\nowner = "ann"\nreason = "flaky"\nreview = 2999-01-31\n',
+            "policy.quarantine.dubble",
+        ),
+    ],
+)
+def test_a_task_that_a_policy_names_is_one_of_the_suite(
+    recorded, scripted, evalgate, command, table, key
+):
+    """It was never asked for. On the base it is told, so that the change that mends it can pass."""
+    good = (recorded.path / "evalgate.toml").read_text()
+    recorded.write("evalgate.toml", f"{good}\n{table}")
+    recorded.commit("a typing error")
+    env = {"SCRIPTED_URL": scripted.url}
+    done = evalgate(*command, cwd=recorded.path, env=env)
+    assert done.returncode == 2, done.stdout
+    assert f"evalgate.toml: {key}: the suite has no task 'dubble'" in done.stderr
+    assert "hint: mend the name, or take it out; it has: double, triple" in done.stderr
+    recorded.write("evalgate.toml", good)
+    recorded.commit("mended")
+    done = evalgate("gate", cwd=recorded.path, env=env)
+    assert done.returncode == 0, done.stderr
+    assert "the suite has no such task" in done.stdout

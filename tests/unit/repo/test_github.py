@@ -112,6 +112,7 @@ def test_a_merge_group(pull: Any) -> None:
     group = {"head_sha": pull.oid("merge-ref"), "base_sha": pull.oid("main")}
     pair = _event(pull, "merge_group", {"merge_group": group})
     assert (pair.head.rev, pair.base) == (group["head_sha"], group["base_sha"])
+    assert "does not say whether its pull requests come from forks" in pair.note
     with pytest.raises(UsageError, match="not in this clone"):
         _event(pull, "merge_group", {"merge_group": group | {"base_sha": "1" * 40}})
 

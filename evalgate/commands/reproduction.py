@@ -21,15 +21,21 @@ def not_reproduced(jobs: Sequence[Job], trials: Sequence[Trial]) -> list[str]:
         then = recorded.get((trial.task, trial.key.n))
         if then is None or trial.diverged or not_measured_here(then.measured, trial):
             continue
-        now = _as_far_as(then.measured, trial.measured())
-        told = "; ".join(
-            f"{key}: {then.measured.get(key)} → {now[key]}"
-            for key in ("outcome", "reason", "checks", "signals")
-            if then.measured.get(key) != now[key]
-        )
+        told = told_apart(then.measured, trial.measured())
         if told:
-            found.append(f"{trial.task} #{trial.key.n}: {told[:300]}")
+            found.append(f"{trial.task} #{trial.key.n}: {told}")
     return found
+
+
+def told_apart(then: Mapping[str, Json], measured: dict[str, Json]) -> str:
+    """Say what was measured otherwise than a recording says; empty where it is the same."""
+    now = _as_far_as(then, measured)
+    told = "; ".join(
+        f"{key}: {then.get(key)} → {now[key]}"
+        for key in ("outcome", "reason", "checks", "signals")
+        if then.get(key) != now[key]
+    )
+    return told[:300]
 
 
 def _as_far_as(then: Mapping[str, Json], now: dict[str, Json]) -> dict[str, Json]:

@@ -14,6 +14,7 @@ from evalgate.commands.shelf import Shelf, shelf_of
 from evalgate.core.config import Config, load_config, require_config
 from evalgate.core.files import Tree
 from evalgate.core.harness import Harness
+from evalgate.core.limits import Allowance
 from evalgate.core.schema import Source
 from evalgate.core.task import Task
 from evalgate.errors import NoConfigurationError, UsageError
@@ -173,7 +174,11 @@ class State:
     @cached_property
     def tasks(self) -> tuple[Task, ...]:
         """Return the suite."""
-        return load_suite(self._task_files, self.config.limits)
+        return self.tasks_under(self.config.limits)
+
+    def tasks_under(self, limits: Allowance) -> tuple[Task, ...]:
+        """Return the suite as it would be under other limits of the project."""
+        return load_suite(self._task_files, limits)
 
     def selected(self, patterns: Sequence[str]) -> tuple[Task, ...]:
         """Return the tasks that globs of ids name, all without one.

@@ -43,8 +43,9 @@ def look(base: State, head: State, pair: Pair) -> Looked:
 
     Raises:
         UsageError: a baseline, waiver or ledger entry that it adds is none, or a shallow clone
-            hides whose a baseline is.
+            hides whose a baseline is; or a part of its harness takes files of a task.
     """
+    head.require_apart(base.task_paths | head.task_paths)
     edited = edited_baselines(base, head)
     fresh = additions(base, head)
     # What has landed may be a squash: the commits that made those baselines are not to be seen.

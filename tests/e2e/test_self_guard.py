@@ -91,6 +91,20 @@ def test_limits_are_no_tasks(here, evalgate):
     assert "edits tasks" not in evalgate("gate", cwd=here.path).stdout
 
 
+@pytest.mark.parametrize("command", ["gate", "run"])
+def test_no_part_of_the_harness_holds_a_task(here, evalgate, command):
+    """The agent would read solutions and hidden tests among its own files."""
+    edit(here, "evalgate.toml", '"agent/prompts/*.md"', '"**/*.md", "tasks/**"')
+    here.commit("a prompt of everything")
+    done = evalgate(command, cwd=here.path)
+    assert done.returncode == 2, done.stdout
+    assert "harness.parts.prompt: takes 'tasks/double/" in done.stderr
+    edit(here, "evalgate.toml", "[suite]", "[suite]\ntasks = ['others']")  # of no task of its own
+    if command == "gate":
+        assert "takes 'tasks/double/" in evalgate("gate", cwd=here.path).stderr
+    assert not (here.path / ".evalgate/runs").exists()
+
+
 @pytest.mark.parametrize("folder", ["waivers", "ledger"])
 @pytest.mark.parametrize("options", [(), ("--live",)])
 def test_what_is_no_waiver_is_refused_when_it_comes(here, evalgate, folder, options):

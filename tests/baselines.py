@@ -12,11 +12,11 @@ from evalgate.core.sample import Row, Sample, TaskSample
 from evalgate.core.task import suite_digest
 from evalgate.core.trial import Evidence, Outcome
 from evalgate.repo.treeview import Subject
-from evalgate.store.baselines import dump_baseline, load_baseline
+from evalgate.store.baselines import dump_baseline, dump_ledger, load_baseline
 
 
 def accept(path: Path, state: str = "WORKTREE", *, trials: int = 3) -> Path:
-    """Write a baseline in which every trial of a state's harness passed; return its file."""
+    """Write a baseline in which every trial passed, and its ledger entry; return its file."""
     project = open_project(path)
     with open_state(project, Subject.parse(state)) as there:
         rows = tuple(Row(n=n, outcome=Outcome.PASSED) for n in range(1, trials + 1))
@@ -37,6 +37,26 @@ def accept(path: Path, state: str = "WORKTREE", *, trials: int = 3) -> Path:
     file = path / "baselines" / baseline.filename
     file.parent.mkdir(exist_ok=True)
     file.write_bytes(dump_baseline(baseline))
+    enter(file)
+    return file
+
+
+def enter(path: Path) -> Path:
+    """Write the ledger entry of a baseline; return its file."""
+    one = load_baseline(path.read_bytes(), name=path.name)
+    sample = one.sample
+    entry = {
+        "fingerprint": sample.fingerprint,
+        "decision": "accepted",
+        "evidence": str(sample.evidence),
+        "date": str(one.provenance.day),
+        "parts": dict(one.parts),
+        "passed": {name: task.passed for name, task in sample.tasks.items()},
+        "measured": {name: len(task.measured) for name, task in sample.tasks.items()},
+    }
+    file = path.parent / "ledger" / f"{entry['date']}-{path.name}"
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(dump_ledger(entry))
     return file
 
 

@@ -94,7 +94,11 @@ def candidate(state: State, run: RunFolder) -> Candidate:
     Raises:
         UsageError: they can be none.
     """
-    recorded = bool(find_recordings(state, str(run.info["plan"]["fingerprint"])).trials)
+    recordings = find_recordings(state, str(run.info["plan"]["fingerprint"]))
+    if recordings.copies:
+        message = f"one recording stands for several trials: {recordings.copies[0]}"
+        raise UsageError(message, hint="record the harness: evalgate run --record --again")
+    recorded = bool(recordings.trials)
     runs = (run,) if recorded else tuple(_alike(state.project, run))
     trials = tuple(trial for one in runs for trial in _at_own_prices(state, one))
     if len(runs) > 1:  # some may be of tasks as they were

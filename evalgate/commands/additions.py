@@ -6,8 +6,8 @@ from dataclasses import dataclass
 
 from evalgate.commands.ancestry import digest_of, harness_paths
 from evalgate.commands.project import State
-from evalgate.commands.recordings import Recordings, find_recordings
-from evalgate.core.baseline import Baseline
+from evalgate.commands.proof import contradicted, disagreeing, proven, unledgered
+from evalgate.commands.recordings import find_recordings
 from evalgate.core.short_name import short_of
 from evalgate.repo.history import changes_between
 from evalgate.store.baselines import load_baselines
@@ -17,8 +17,8 @@ from evalgate.store.baselines import load_baselines
 class Additions:
     """What is told of the baselines that a change adds.
 
-    ``foreign`` are those of a harness that no commit of the change has, ``wrong`` what their
-    own recordings contradict, and ``notes`` a line for each of the others.
+    ``foreign`` are those of a harness that no commit of the change has, ``wrong`` what speaks
+    against them, and ``notes`` a line for each of the others.
     """
 
     foreign: tuple[str, ...] = ()
@@ -42,40 +42,16 @@ def additions(base: State, head: State) -> Additions:
     foreign, wrong, notes = [], [], []
     for one in added:
         fingerprint = one.sample.fingerprint
+        recorded = find_recordings(head, fingerprint)
+        wrong += [*contradicted(one, recorded), *disagreeing(one, base)]
         if fingerprint not in own:
             whose = f"harness {short_of(fingerprint)}, which no commit of this change has"
             foreign.append(f"this change adds baselines/{one.filename}, of {whose}")
             continue
-        recorded = find_recordings(head, fingerprint)
-        wrong += contradicted(one, recorded)
         proved = f"{proven(one, recorded)} of its {len(one.sample.rows)} trials"
         notes.append(f"this change adds a baseline of {short_of(fingerprint)}: {proved} recorded")
+    wrong += unledgered(head, added)
     return Additions(foreign=tuple(foreign), wrong=tuple(wrong), notes=tuple(notes))
-
-
-def proven(baseline: Baseline, recorded: Recordings) -> int:
-    """Return how many trials of a baseline have their recording."""
-    there = _outcomes(recorded)
-    return sum(row.cassette in there for row in baseline.sample.rows if row.cassette)
-
-
-def contradicted(baseline: Baseline, recorded: Recordings) -> list[str]:
-    """Name the trials of a baseline whose recording came to something else."""
-    there = _outcomes(recorded)
-    return [
-        f"baselines/{baseline.filename}: {name} #{row.n} {row.outcome}, its recording {then}"
-        for name, task in baseline.sample.tasks.items()
-        for row in task.rows
-        if row.cassette and (then := there.get(row.cassette, row.outcome)) != row.outcome
-    ]
-
-
-def _outcomes(recorded: Recordings) -> dict[str, str]:
-    return {
-        one.tape.digest: str(one.measured.get("outcome"))
-        for many in recorded.trials.values()
-        for one in many
-    }
 
 
 def _harnesses(base: State, head: State, wanted: set[str]) -> set[str]:

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evalgate.commands.additions import contradicted, proven
 from evalgate.commands.project import Project, open_state, subject_of
+from evalgate.commands.proof import contradicted, proven, unledgered
 from evalgate.commands.recordings import find_recordings
 from evalgate.commands.tables import rate, render_rows, render_sample
 from evalgate.core.baseline import Baseline, pool
 from evalgate.core.json import Json
 from evalgate.core.short_name import short_of
 from evalgate.errors import ExitCode, UsageError
-from evalgate.store.ledger import load_ledger
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +83,6 @@ def verify_baselines(project: Project, *, rev: str | None = None) -> Verified:
     """
     lines, problems = [], []
     with open_state(project, subject_of(rev)) as state:
-        entries = load_ledger(state.view.read_prefix(project.within("baselines/ledger")))
-        told = {(one.fingerprint, one.passed, one.measured) for one in entries}
         for one in state.baselines():
             sample = one.sample
             recorded = find_recordings(state, sample.fingerprint)
@@ -95,8 +92,7 @@ def verify_baselines(project: Project, *, rev: str | None = None) -> Verified:
                 f"{one.filename}: digest recomputed; {proved} of {len(sample.rows)} trials have"
                 " their recording here"
             )
-            if (sample.fingerprint, sample.passed, sample.measured) not in told:
-                problems.append(f"{one.filename}: no ledger entry has its numbers")
+        problems += unledgered(state, state.baselines())
     return Verified(lines=tuple(lines), problems=tuple(problems))
 
 

@@ -130,7 +130,7 @@ def _regraded(it: Gathering, recordings: Recordings) -> HeadTrials:
         sample=sample,
         tasks=it.tasks,
         sandbox=finished.sandbox,
-        doubts=tuple(wrong),
+        doubts=(*recordings.copies, *wrong),
         run=finished.run.id,
         hits=hits_of(finished.trials),
     )

@@ -94,6 +94,7 @@ def gate(
         if options.promote:
             promotion = promote(project, verdict, story, console)
             verdict, story, failed = promotion.verdict, promotion.story, promotion.failed
+        verdict = replace(verdict, context={**verdict.context, "notes": [*story.notes]})
         page = render_verdict(verdict, story, template=_template(base))
     gated = Gated(verdict=verdict, page=page)
     _write(out, gated, project)

@@ -14,6 +14,7 @@ from evalgate.commands.shelf import Shelf, shelf_of
 from evalgate.core.config import Config, load_config, require_config
 from evalgate.core.files import Tree
 from evalgate.core.harness import Harness
+from evalgate.core.limits import Allowance
 from evalgate.core.schema import Source
 from evalgate.core.task import Task
 from evalgate.errors import NoConfigurationError, UsageError
@@ -150,7 +151,29 @@ class State:
                 message = f"{self.config.source}: harness.overlay: {source!r} is in no part"
                 raise UsageError(message, hint="list it under [harness.parts], so it is hashed")
         self._require_dockerfile(harness)
+        self.require_apart(self.task_paths)
         return harness
+
+    @cached_property
+    def task_paths(self) -> frozenset[str]:
+        """The files of all tasks, as paths of the repository."""
+        return frozenset(map(self.project.within, self._task_files))
+
+    def require_apart(self, suite: frozenset[str]) -> None:
+        """Refuse parts that hold files of tasks: an agent would read what it is graded by.
+
+        Raises:
+            UsageError: one does, and which.
+        """
+        start = f"{self.harness_root}/" if self.harness_root else ""
+        for part, entries in self.fingerprint.entries.items():
+            taken = sorted({start + entry.path for entry in entries} & suite)
+            if taken:
+                message = (
+                    f"{self.config.source}: harness.parts.{part}: takes {taken[0]!r} of a task"
+                )
+                hint = "name folders apart from the suite: an agent must not read its solutions"
+                raise UsageError(message, hint=hint)
 
     def _require_dockerfile(self, harness: Harness) -> None:
         """Refuse an image that is made of anything but parts: it would change with no notice."""
@@ -173,7 +196,11 @@ class State:
     @cached_property
     def tasks(self) -> tuple[Task, ...]:
         """Return the suite."""
-        return load_suite(self._task_files, self.config.limits)
+        return self.tasks_under(self.config.limits)
+
+    def tasks_under(self, limits: Allowance) -> tuple[Task, ...]:
+        """Return the suite as it would be under other limits of the project."""
+        return load_suite(self._task_files, limits)
 
     def selected(self, patterns: Sequence[str]) -> tuple[Task, ...]:
         """Return the tasks that globs of ids name, all without one.

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from evalgate.commands.project import State
 from evalgate.commands.shelved import FOLDER, shelved
+from evalgate.core.exchange import Exchange
 from evalgate.core.identity import storage_key
 from evalgate.core.short_name import short_of
 from evalgate.core.task import Task
@@ -34,6 +36,15 @@ class Recordings:
     def count(self) -> int:
         """How many times this fingerprint was recorded so far."""
         return max((one.recording for many in self.trials.values() for one in many), default=0)
+
+    @property
+    def copies(self) -> list[str]:
+        """Name the recordings that hold the trial of another one: many files, and one sample."""
+        return [
+            f"{one.task} #{one.n} is a copy of #{first.n}"
+            for many in self.trials.values()
+            for one, first in copied_among(many)
+        ]
 
     def of(self, task: Task) -> list[RecordedTrial]:
         """Return the recorded trials of this very task."""
@@ -98,6 +109,32 @@ def mixture(headers: Iterable[Header]) -> str:
     if len(found) > 1:
         return f"a mixture of {len(found)} recordings of one harness, each its number {numbers[0]}"
     return ""
+
+
+def copied_among(trials: Iterable[RecordedTrial]) -> list[tuple[RecordedTrial, RecordedTrial]]:
+    """Return the recordings of a task whose exchanges are those of another, with the first such.
+
+    A model may say the same twice, but not at the same microsecond of two trials. Trials that
+    asked no model can not be told apart.
+    """
+    first: dict[tuple[str, bytes], RecordedTrial] = {}
+    found = []
+    for one in trials:
+        if one.tape.exchanges:
+            original = first.setdefault((one.task, _content(one.tape.exchanges)), one)
+            if original is not one:
+                found.append((one, original))
+    return found
+
+
+def _content(exchanges: Sequence[Exchange]) -> bytes:
+    """Digest what was asked and answered, and when: not whose trial it is said to be."""
+    content = hashlib.sha256()
+    for one in exchanges:
+        said = (one.key, one.status, one.began, one.seconds, one.cuts, len(one.body))
+        content.update(repr(said).encode())
+        content.update(one.body)
+    return content.digest()
 
 
 def header_of(data: bytes) -> Header | None:

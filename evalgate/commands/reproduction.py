@@ -26,17 +26,24 @@ def not_reproduced(
         then = recorded.get((trial.task, trial.key.n))
         if then is None or trial.diverged or not_measured_here(then.measured, trial):
             continue
-        now = _as_far_as(then.measured, trial.measured())
-        was = _without_cost(then.measured) if repriced else then.measured
-        now = _without_cost(now) if repriced else now
-        told = "; ".join(
-            f"{key}: {was.get(key)} → {now[key]}"
-            for key in ("outcome", "reason", "checks", "signals")
-            if was.get(key) != now[key]
-        )
+        was, now = then.measured, trial.measured()
+        if repriced:
+            was, now = _without_cost(was), _without_cost(now)
+        told = told_apart(was, now)
         if told:
-            found.append(f"{trial.task} #{trial.key.n}: {told[:300]}")
+            found.append(f"{trial.task} #{trial.key.n}: {told}")
     return found
+
+
+def told_apart(then: Mapping[str, Json], measured: dict[str, Json]) -> str:
+    """Say what was measured otherwise than a recording says; empty where it is the same."""
+    now = _as_far_as(then, measured)
+    told = "; ".join(
+        f"{key}: {then.get(key)} → {now[key]}"
+        for key in ("outcome", "reason", "checks", "signals")
+        if then.get(key) != now[key]
+    )
+    return told[:300]
 
 
 def _as_far_as(then: Mapping[str, Json], now: dict[str, Json]) -> dict[str, Json]:

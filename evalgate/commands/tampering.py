@@ -9,12 +9,19 @@ from evalgate.commands.additions import additions
 from evalgate.commands.pricing import price_edits
 from evalgate.commands.project import WORKFLOWS, State
 from evalgate.commands.recordings import find_recordings
+from evalgate.commands.settings_change import settings_change
+from evalgate.core.files import Tree
 from evalgate.core.quarantine import added
+from evalgate.core.short_name import short_of
 from evalgate.errors import UsageError
 from evalgate.repo.git import DEEPER
 from evalgate.repo.pair import Pair
 from evalgate.repo.treeview import SubjectKind
-from evalgate.store.waivers import FOLDER
+from evalgate.store.ledger import load_ledger
+from evalgate.store.waivers import FOLDER, load_waivers
+
+#: The folder of the ledger, from the project's directory.
+LEDGER = "baselines/ledger"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,8 +43,10 @@ def look(base: State, head: State, pair: Pair) -> Looked:
     """Look at all that a change does to its own judge.
 
     Raises:
-        UsageError: a baseline that it adds is none, or a shallow clone hides whose it is.
+        UsageError: a baseline, waiver or ledger entry that it adds is none, or a shallow clone
+            hides whose a baseline is; or a part of its harness takes files of a task.
     """
+    head.require_apart(base.task_paths | head.task_paths)
     edited = edited_baselines(base, head)
     fresh = additions(base, head)
     # What has landed may be a squash: the commits that made those baselines are not to be seen.
@@ -69,9 +78,10 @@ def gate_edits(base: State, head: State) -> tuple[str, ...]:
     """Name what the change edits of the gate itself; the base's version is what judges."""
     found = []
     if base.config.policy != head.config.policy:
-        found.append(
-            f"this change edits the policy; judged by the base's: {base.config.policy.sentence}"
-        )
+        told = settings_change(base.config.policy, head.config.policy, without=("quarantine",))
+        what = f"the policy ({told})" if told else "the policy"
+        sentence = base.config.policy.sentence
+        found.append(f"this change edits {what}; judged by the base's: {sentence}")
     shelved = added(base.config.policy.quarantine, head.config.policy.quarantine)
     if shelved:
         tasks = ", ".join(shelved)
@@ -79,10 +89,13 @@ def gate_edits(base: State, head: State) -> tuple[str, ...]:
     if base.config.trials != head.config.trials:
         trials = f"{base.config.trials} → {head.config.trials}"
         found.append(f"this change edits suite.trials ({trials}); the base's number is asked for")
+    if base.config.limits != head.config.limits:
+        told = settings_change(base.config.limits, head.config.limits, prefix="max_")
+        found.append(f"this change edits the limits ({told}); the base's hold for its tasks")
     if base.config.tripwires != head.config.tripwires:
         found.append("this change edits the tripwires; the base's are looked for")
     old = {task.id: task.digest for task in base.tasks}
-    new = {task.id: task.digest for task in head.tasks}
+    new = {task.id: task.digest for task in head.tasks_under(base.config.limits)}
     edited = sorted(name for name in old.keys() & new.keys() if old[name] != new[name])
     for verb, names in (
         ("edits", edited),
@@ -95,7 +108,38 @@ def gate_edits(base: State, head: State) -> tuple[str, ...]:
     workflows = sorted({path for path, _ in before.items() ^ after.items()})
     if workflows:
         found.append(f"this change edits the workflow: {', '.join(workflows)}")
-    return (*found, *price_edits(base.config, head.config), *_cassettes_edits(base, head))
+    prices = price_edits(base.config, head.config)
+    return (*found, *prices, *_cassettes_edits(base, head), *_accepted(base, head))
+
+
+def _accepted(base: State, head: State) -> list[str]:
+    """Name the waivers and the entries of the ledger that a change adds; all of them are read.
+
+    Raises:
+        UsageError: one is none, or newer than this evalgate.
+    """
+    waivers = load_waivers(_added(base, head, FOLDER))
+    entries = load_ledger(_added(base, head, LEDGER))
+    return [
+        *(
+            f"this change adds a waiver, which does not count until the base has it: {one.sentence}"
+            for one in waivers
+        ),
+        *(
+            f"this change adds to the ledger: harness {short_of(one.fingerprint)} {one.decision},"
+            f" {one.passed}/{one.measured} passed"
+            for one in entries
+        ),
+    ]
+
+
+def _added(base: State, head: State, folder: str) -> Tree:
+    """Return the files that a change adds to a folder, or edits a waiver into."""
+    where = head.project.within(folder)
+    before, after = _blobs(base, f"{where}/**"), _blobs(head, f"{where}/**")
+    kept = {path for path in before if folder == LEDGER or before[path] == after.get(path)}
+    files = head.view.read_prefix(where)
+    return {path: file for path, file in files.items() if f"{where}/{path}" not in kept}
 
 
 def _cassettes_edits(base: State, head: State) -> list[str]:

@@ -6,7 +6,6 @@ import os
 from datetime import UTC, date, datetime
 
 from evalgate.commands.project import Project, State, open_state, subject_of
-from evalgate.core.files import Tree
 from evalgate.core.short_name import short_of
 from evalgate.core.verdict import Verdict
 from evalgate.core.waiver import Waiver, waived
@@ -69,18 +68,14 @@ def waive(
 
 
 def after_waivers(verdict: Verdict, base: State, head: State) -> tuple[Verdict, tuple[str, ...]]:
-    """Return the verdict with what the base's waivers accept, and what is to be told of others.
+    """Return the verdict with what the base's waivers accept, and which of them have run out.
 
     Only a waiver that stands on the base's side counts: nobody waives a change in itself.
     """
-    approved = load_waivers(_files(base))
-    asked = [one for one in load_waivers(_files(head)) if one not in approved]
-    notes = [
-        f"a waiver of this very change does not count until the base has it: {one.sentence}"
-        for one in asked
-    ]
+    files = base.view.read_prefix(base.project.within(FOLDER))
+    approved = load_waivers(files)
     pair = (base.fingerprint.digest, head.fingerprint.digest)
-    notes += [
+    notes = [
         f"a waiver has run out: {one.sentence}"
         for one in approved
         if (one.base, one.head) == pair and one.until < today()
@@ -92,7 +87,3 @@ def after_waivers(verdict: Verdict, base: State, head: State) -> tuple[Verdict, 
 def today() -> date:
     """Return the day it is, in UTC."""
     return datetime.now(UTC).date()
-
-
-def _files(state: State) -> Tree:
-    return state.view.read_prefix(state.project.within(FOLDER))

@@ -134,7 +134,7 @@ def _task_to_json(task: TaskSample) -> dict[str, Json]:
         "trials": [_row_to_json(row) for row in task.rows],
     }
     if task.passing_patch:
-        body["passing_patch"] = _utf8(task.passing_patch)
+        body["passing_patch"] = as_written(task.passing_patch)
     return body
 
 
@@ -151,7 +151,7 @@ def _row_to_json(row: Row) -> dict[str, Json]:
     known = {name: n for name, n in row.signals.to_json().items() if n is not None}
     body: dict[str, Json] = {"n": row.n, "outcome": str(row.outcome)}
     if row.reason:
-        body["reason"] = _utf8(row.reason)
+        body["reason"] = as_written(row.reason)
     if row.cassette:
         body["cassette"] = row.cassette
     return {
@@ -161,7 +161,8 @@ def _row_to_json(row: Row) -> dict[str, Json]:
     }
 
 
-def _utf8(text: str) -> str:
+def as_written(text: str) -> str:
+    """Return a text as TOML can hold it."""
     # A reason may name a path that is no UTF-8; TOML can not hold it as it is.
     return text.encode("utf-8", "backslashreplace").decode()
 

@@ -35,9 +35,10 @@ class Exchange:
     ``asked`` the headers of the request that are kept; ``key`` the digest of these with method
     and path. ``status`` is 0 when the agent was gone before an answer had begun; ``headers`` are
     only the allowed ones of the response, ``body`` its decoded bytes, secrets replaced.
-    ``began`` is in seconds since the wire of the trial was opened, ``seconds`` the wall time
-    from the request to the end of the response; ``cuts`` are the pieces in which a stream came:
-    bytes, and milliseconds since ``began``; none for what came at once.
+    ``began`` is in seconds since the wire of the trial was opened, so fine that no two trials have
+    the same; ``seconds`` the wall time from the request to the end of the response; ``cuts`` are
+    the pieces in which a stream came: bytes, and milliseconds since ``began``; none for what came
+    at once.
     """
 
     dialect: str

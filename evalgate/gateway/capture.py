@@ -59,7 +59,7 @@ class Capture:
             status=self.status,
             headers={name: redactor.text(value) for name, value in self.headers.items()},
             body=body,
-            began=round(self.began, 3),
+            began=round(self.began, 6),
         )
         return replace(
             exchange,

@@ -135,7 +135,7 @@ class Route:
             self.saved += exchange.seconds
             # Of a body that is not as it came, nobody can say how it was cut.
             cuts = exchange.cuts if body == exchange.body else ()
-            exchange = replace(exchange, began=round(began, 3), body=body, cuts=cuts)
+            exchange = replace(exchange, began=round(began, 6), body=body, cuts=cuts)
         self.store(slot, exchange, bill=bill)
 
     def next_fault(self, slot: int, *, bill: Bill) -> Fault | None:

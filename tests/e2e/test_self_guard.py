@@ -27,7 +27,21 @@ def more_config(repo: Repo, text: str) -> None:
 
 
 NAMED = {
-    "the policy": (lambda repo: more_config(repo, "[policy]\nmargin = 0.5\n"), "edits the policy"),
+    "the policy": (
+        lambda repo: more_config(repo, "[policy]\nmargin = 0.5\n"),
+        "edits the policy (margin: 0.1 → 0.5)",
+    ),
+    "the limits": (
+        lambda repo: more_config(repo, "[limits]\nmax_turns = 3\n"),
+        "edits the limits (",
+    ),
+    "the ledger": (
+        lambda repo: repo.write(
+            "baselines/ledger/2026-02-02-x.toml",
+            next((repo.path / "baselines/ledger").glob("*.toml")).read_text(),
+        ),
+        "adds to the ledger: harness",
+    ),
     "a check": (
         lambda repo: edit(repo, "tasks/double/task.toml", "{ type =", "{ advisory = true, type ="),
         "edits tasks: double",
@@ -67,16 +81,47 @@ def test_what_a_change_does_to_its_judge_is_named_on_top(here, evalgate, what, h
     done = evalgate("gate", cwd=here.path)
     top = done.stdout.partition("###")[0]
     assert f"⚠ this change {said}" in top.replace("\\", ""), done.stdout + done.stderr
+    assert any(one.startswith(f"this change {said}") for one in verdict(here)["notes"])
+
+
+def test_limits_are_no_tasks(here, evalgate):
+    """They are named as what they are."""
+    NAMED["the limits"][0](here)
+    here.commit("limits")
+    assert "edits tasks" not in evalgate("gate", cwd=here.path).stdout
+
+
+@pytest.mark.parametrize("command", ["gate", "run"])
+def test_no_part_of_the_harness_holds_a_task(here, evalgate, command):
+    """The agent would read solutions and hidden tests among its own files."""
+    edit(here, "evalgate.toml", '"agent/prompts/*.md"', '"**/*.md", "tasks/**"')
+    here.commit("a prompt of everything")
+    done = evalgate(command, cwd=here.path)
+    assert done.returncode == 2, done.stdout
+    assert "harness.parts.prompt: takes 'tasks/double/" in done.stderr
+    edit(here, "evalgate.toml", "[suite]", "[suite]\ntasks = ['others']")  # of no task of its own
+    if command == "gate":
+        assert "takes 'tasks/double/" in evalgate("gate", cwd=here.path).stderr
+    assert not (here.path / ".evalgate/runs").exists()
+
+
+@pytest.mark.parametrize("folder", ["waivers", "ledger"])
+@pytest.mark.parametrize("options", [(), ("--live",)])
+def test_what_is_no_waiver_is_refused_when_it_comes(here, evalgate, folder, options):
+    """Not at the next change, whose author did not bring it; and before anything is made."""
+    here.write(f"baselines/{folder}/2026-01-02-x.toml", "format = 1\n")
+    prompt(here, "one")
+    done = evalgate("gate", *options, cwd=here.path)
+    assert done.returncode == 2, done.stdout
+    assert f"baselines/{folder}/2026-01-02-x.toml: this is no" in done.stderr
+    assert not (here.path / ".evalgate/runs").exists()
 
 
 @pytest.mark.parametrize("act", ["edit", "delete"])
 @pytest.mark.parametrize("where", ["baselines", "baselines/ledger"])
 def test_a_touched_baseline_is_void_and_the_way_back_is_shown(here, evalgate, act, where):
     """So is the ledger; a revert of the commit that brought them is such a change too."""
-    ledger = here.path / "baselines/ledger/2026-01-01-x.toml"
-    ledger.parent.mkdir()
-    ledger.write_text("format = 1\n")
-    before = here.commit("a ledger entry")
+    before = here.git("rev-parse", "HEAD")
     (path,) = (here.path / where).glob("*.toml")
     path.unlink() if act == "delete" else path.write_text(path.read_text() + "# words\n")
     prompt(here, "one")

@@ -75,7 +75,18 @@ def test_nobody_waives_a_change_in_itself(worse, evalgate):
     worse.commit("waive it myself")
     done = evalgate("gate", "--base", "main", cwd=worse.path)
     assert done.returncode == 1
-    assert "a waiver of this very change does not count until the base has it" in done.stdout
+    assert "this change adds a waiver, which does not count until the base has it" in done.stdout
+
+
+def test_a_waiver_alone_is_named_on_top(worse, evalgate):
+    """Also where there is nothing else to judge."""
+    all_waivers(evalgate, worse)
+    worse.commit("waive")
+    done = evalgate("gate", cwd=worse.path)
+    assert done.returncode == 0, done.stdout
+    assert verdict(worse)["decision"] == "nothing to judge"
+    assert "this change adds a waiver" in done.stdout.partition("###")[0]
+    assert any("triple may fall by up to 100 points" in one for one in verdict(worse)["notes"])
 
 
 def test_a_larger_drop_than_waived_is_a_regression(worse, evalgate):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from evalgate.commands.cassettes.answer import Answer
 from evalgate.commands.cassettes.retention import recordings_aside
 from evalgate.commands.project import Project, State, open_state, subject_of
-from evalgate.commands.recordings import mixture, place_of
+from evalgate.commands.recordings import copied_among, mixture, place_of
 from evalgate.commands.shelved import Shelved, shelved
 from evalgate.core.claim import Claim
 from evalgate.core.decision import worst
@@ -51,9 +51,9 @@ class _Findings:
 def verify_cassettes(project: Project, rev: str | None) -> Answer:
     """Check all recordings of a state.
 
-    Exit 6 when one is damaged, lies where it does not belong, can not be read by its dialect, or
-    is not what a baseline says it is; exit 7 when one is of a task that is no longer like that;
-    NothingRanError when there is none.
+    Exit 6 when one is damaged, lies where it does not belong, is a copy of another, can not be
+    read by its dialect, or is not what a baseline says it is; exit 7 when one is of a task that is
+    no longer like that; NothingRanError when there is none.
     """
     found = _Findings()
     with open_state(project, subject_of(rev)) as state:
@@ -115,11 +115,22 @@ def _trials(files: Sequence[Shelved], state: State, found: _Findings) -> list[Re
         for folder, count in found.merging.items()
     ]
     for folder, members in sets.items():
-        if mixed := mixture(trial.tape.header for _, trial in members):
-            # All of them: nobody can tell which ones are at home.
-            found.wrong_files.update(one.name for one, _ in members)
-            found.wrong.append(f"{folder} is {mixed}; {one_recording(folder)}")
+        _together(folder, members, found)
     return trials
+
+
+def _together(
+    folder: str, members: Sequence[tuple[Shelved, RecordedTrial]], found: _Findings
+) -> None:
+    """Look at the recordings of one harness beside each other."""
+    if mixed := mixture(trial.tape.header for _, trial in members):
+        # All of them: nobody can tell which ones are at home.
+        found.wrong_files.update(one.name for one, _ in members)
+        found.wrong.append(f"{folder} is {mixed}; {one_recording(folder)}")
+    files_of = {id(trial): one for one, trial in members}
+    for copy, first in copied_among(trial for _, trial in members):
+        one = files_of[id(copy)]
+        found.blame(one, f"{one.name}: is a copy of {first.task} #{first.n}")
 
 
 def _loaded(one: Shelved, found: _Findings) -> RecordedTrial | None:

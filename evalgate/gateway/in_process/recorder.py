@@ -81,7 +81,7 @@ class Recorder:
                 status=int(response["status"]["code"]),
                 headers={name: redactor.text(value) for name, value in returned(pairs).items()},
                 body=clean_body(whole if isinstance(whole, bytes) else whole.encode(), redactor),
-                began=round(began - self._opened, 3),
+                began=round(began - self._opened, 6),
             )
             exchange = replace(exchange, seconds=round(ended - began, 3))
             self._store(slot, exchange)
@@ -94,7 +94,7 @@ class Recorder:
             if slot in self._kept:
                 return
             exchange = keyed(request, self._keying).answered(
-                status=0, headers={}, body=b"", began=round(began - self._opened, 3)
+                status=0, headers={}, body=b"", began=round(began - self._opened, 6)
             )
             seconds = round(ended - began, 3)
             self._store(slot, replace(exchange, ending=Ending.CLIENT_GONE, seconds=seconds))

@@ -73,12 +73,12 @@ def main() -> int:
         "one stage, 1 MB": lambda: stage(provider, {"repo": small}, CHANGE),
         "agent and grade, 1 MB": lambda: (
             stage(provider, {"repo": small}, CHANGE),
-            stage(provider, {"repo": small, "tests": tests}, ["true"]),
+            stage(provider, {"repo": small, "tests": tests}, ["true"], keep="logs"),
         ),
         "one stage, 2,000 files, 18 MB": lambda: stage(provider, {"repo": large}, CHANGE),
         "agent and grade, 2,000 files": lambda: (
             stage(provider, {"repo": large}, CHANGE),
-            stage(provider, {"repo": large, "tests": tests}, ["true"]),
+            stage(provider, {"repo": large, "tests": tests}, ["true"], keep="logs"),
         ),
         "the usual design, 2,000 files": lambda: usual.trial(large),
         SNAPSHOT: lambda: pack(list(PLACES), {"repo": large}, sealed=()),

@@ -57,11 +57,16 @@ def hardened_floor(engine: Engine, image: str) -> None:
 
 
 def stage(
-    provider: SandboxProvider, trees: dict[str, Tree], argv: Sequence[str], reach: int | None = None
+    provider: SandboxProvider,
+    trees: dict[str, Tree],
+    argv: Sequence[str],
+    reach: int | None = None,
+    *,
+    keep: str = "repo",
 ) -> bytes:
-    """Run one stage and return its log."""
+    """Run one stage and return its log; the files of one place are taken back."""
     with provider.open_sandbox() as sandbox:
-        one = Stage(trees=trees, argv=list(argv), timeout=60, reach=reach)
+        one = Stage(trees=trees, argv=list(argv), timeout=60, reach=reach, keep=(keep,))
         result = sandbox.run(one, threading.Event())
     if result.status is not StageStatus.EXITED or result.exit_code:
         raise RuntimeError(f"{result.status} {result.exit_code} {result.detail} {result.log!r}")

@@ -34,6 +34,8 @@ DESIGNS = ((5, 5), (20, 5), (20, 10), (20, 20))
 #: The design that the goals are for: a baseline accepted on purpose, and ten trials a task.
 PROMISED = (20, 10)
 FALSE_BLOCK, POWER = 0.05, 0.90
+#: What an edit costs of the pass rate for which the power is promised.
+PROMISED_DROP = 0.20
 LEAST_TRIALS, LEAST_TASKS = 100, 6
 BETWEEN = (0.20, 0.80)
 #: Standard errors of the drawing by which a share of few gates may miss its goal.
@@ -134,6 +136,11 @@ def page(real: Real, table: str) -> str:
 {trials:,} live trials of this repository's own harness with {real.model}: as it is, and with the
 edit of its prompt that the demo judges ("Save tokens: answer with a unified diff"). Tasks that the
 model nearly always or never solves were left out beforehand, by trials that do not count here.
+This model hardly heeds its prompt: of thirteen edits that were tried with a few trials each, asking
+for a diff, for no code at all, or with examples of refusals, none cost twenty points in the end.
+In the 160 trials by which it was chosen this one seemed to cost 26; these trials say what it costs.
+So how often an edit is blocked that costs twenty points is not shown here, but by simulation alone.
+
 Gates are dealt from these trials, no trial twice, and judged as a live gate is: rounds, suspicion,
 fresh runs of both sides.
 
@@ -174,13 +181,20 @@ def main() -> int:
             found=max(nothing for nothing, _ in found.values()),
             limit=FALSE_BLOCK + (slack if options.quick else 0),
         ),
-        Goal(
-            name="edit that hurts blocked, {} stored, {} planned".format(*PROMISED),
-            found=found[PROMISED][1],
-            limit=POWER - (noise if options.quick else 0),
-            at_least=True,
-        ),
     ]
+    lost = mean_rate(real.base) - mean_rate(real.edited)
+    if lost >= PROMISED_DROP:
+        goals.append(
+            Goal(
+                name="edit that hurts blocked, {} stored, {} planned".format(*PROMISED),
+                found=found[PROMISED][1],
+                limit=POWER - (noise if options.quick else 0),
+                at_least=True,
+            )
+        )
+    else:
+        told = f"{100 * PROMISED_DROP:g} points or more: this one costs {100 * lost:.1f}"
+        print(f"not measured: how often an edit is blocked that costs {told}")
     if not options.quick:
         shown = float(page(real, table) == PAGE.read_text(encoding="utf-8"))
         goals.append(Goal(name="the page shows it", found=shown, limit=1, at_least=True))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,16 +31,17 @@ class Maker(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Row:
-    """How a provider is made, and the engine of one that makes containers."""
+    """How a provider is made, the engine of one that makes containers, and what names that."""
 
     make: Maker
     engine: Callable[[], Engine] | None = None
+    variable: str = ""
 
 
 #: By the name in the configuration, in the order in which ``auto`` tries them.
 PROVIDERS: Mapping[str, Row] = {
-    "docker": Row(make=docker, engine=Engine),
-    "podman": Row(make=podman, engine=podman_engine),
+    "docker": Row(make=docker, engine=Engine, variable="DOCKER_HOST"),
+    "podman": Row(make=podman, engine=podman_engine, variable="CONTAINER_HOST"),
     "bwrap": Row(make=lambda _=None, temp=None: BwrapProvider(temp)),
     "process": Row(make=lambda _=None, temp=None: ProcessProvider(temp)),
 }
@@ -110,6 +112,8 @@ def _strongest(
                 _log.warning("the sandbox %s is passed over: %s", name, error.message)
             else:
                 return provider
+        elif os.environ.get(row.variable):  # a slip in it must not choose another in silence
+            _log.warning("the sandbox %s is passed over: %s (%s)", name, reason, row.variable)
         reasons.append(f"{name}: {reason}")
     if unmade is not None and containers is not None and containers.own:
         raise unmade

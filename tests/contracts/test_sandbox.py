@@ -975,6 +975,16 @@ def test_auto_takes_the_strongest_that_works() -> None:
     assert resolve("auto").name == working[0]
 
 
+def test_auto_says_that_a_named_engine_does_not_answer(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """A slip in the variable would else choose another sandbox, and nobody would know."""
+    monkeypatch.setenv("DOCKER_HOST", "unix:///nowhere/docker.sock")
+    resolve("auto")
+    assert "the sandbox docker is passed over: no engine listens at unix:///nowhere" in caplog.text
+    assert "(DOCKER_HOST)" in caplog.text
+
+
 def test_auto_prefers_what_recordings_were_made_in() -> None:
     """Another sandbox has other programs: what was recorded may not be reproduced there."""
     assert resolve("auto", recorded=("gone", "process")).name == "process"

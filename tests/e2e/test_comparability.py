@@ -128,5 +128,4 @@ def test_a_recorded_429_is_no_failure(recorded, scripted, call):
     found = verdict(recorded)
     changes = {one["task"]: one["change"] for one in found["tasks"]}
     assert changes["triple"] == "not measured", done.stdout
-    assert found["decision"] != "regression"
-    assert found["difference"]["point"] == 0
+    assert found["decision"] == "not measured", "every trial of one task errored"

@@ -110,7 +110,7 @@ def test_what_errored_is_shown_whatever_is_decided(recorded, scripted, live, eva
     edit(recorded, "Fix it, please.\n")
     scripted.answer = turning(3, lambda _: (401, "no"), scripted.answer)
     done = live("-j", "1")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 4, done.stdout + done.stderr  # all there are of one task
     found = verdict(recorded)["errored"]
     assert (found["base"]["errored"], found["head"]["errored"]) == (0, 3)
     assert f"3 of {found['head']['trials']} trials of the head errored (0 of" in done.stdout

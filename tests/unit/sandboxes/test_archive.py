@@ -80,6 +80,14 @@ def test_hostile_entries_are_data_and_nothing_else() -> None:
     }
 
 
+def test_what_was_moved_counts_as_well() -> None:
+    """Files of an image under another name are old, and are sent all the same."""
+    listing = read_listing(b"-f 644 20000000 repo/a\0-f 644 20000000 repo/b\0", "repo")
+    moved = {f"repo/{name}": bytes(20_000_000) for name in "ab"}
+    with pytest.raises(TooLargeError, match="bytes"):
+        restore("repo", {}, listing, moved)
+
+
 def test_a_size_that_was_not_sent_is_an_error() -> None:
     """A sparse file of a terabyte is a header of 512 bytes; so is any size."""
     sparse = tarfile.TarInfo("repo/sparse")

@@ -7,6 +7,7 @@ import logging
 import threading
 from pathlib import Path
 
+import pytest
 from docker.errors import NotFound
 
 from evalgate.protocols import Stage, StageResult, StageStatus
@@ -41,6 +42,12 @@ def test_an_interrupted_stage_does_not_wait_for_it(engine: Engine, tmp_path: Pat
     assert "can not be removed" in caplog.text
     assert (tmp_path / mine[0]).is_dir()
     assert engine.remove(mine[0])
+
+
+@pytest.mark.parametrize("address", ["tcp://[::1", "tcp://127.0.0.1:99999", "tcp://h:abc", "junk"])
+def test_an_address_that_is_none_is_no_fault_of_ours(address: str) -> None:
+    """It is said like any engine that does not answer."""
+    assert address in (Engine(address).unavailable() or "")
 
 
 def running(engine: Engine, name: str, rooms: Path) -> bool:

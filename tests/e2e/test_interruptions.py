@@ -39,6 +39,7 @@ def alive(repo) -> list[int]:
         [signal.SIGINT] * 2,
         [signal.SIGINT] * 5,
         [signal.SIGTERM],
+        [signal.SIGHUP],
         [signal.SIGTERM, signal.SIGINT, signal.SIGTERM],
     ],
     ids=lambda signals: "+".join(one.name for one in signals),

@@ -10,7 +10,7 @@ import threading
 from collections.abc import Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import ClassVar
 
@@ -133,6 +133,14 @@ def test_what_went_wrong_inside_is_what_counts(status: StageStatus, early: bool)
     pretended = Pretended(told(status, detail="why"), early=early)
     result = run(pretended, WAITING if early else "pass")
     assert (result.status, result.exit_code, result.detail) == (status, None, "why")
+
+
+def test_tools_that_come_to_no_end_are_no_unchanged_workspace() -> None:
+    """What a frozen service held is lost, and nobody takes that for files as they were."""
+    frozen = replace(told(StageStatus.TIMEOUT), trees={})
+    result = run(Pretended(frozen))
+    assert (result.status, result.exit_code) == (StageStatus.TIMEOUT, None)
+    assert result.detail == "the tools of the agent came to no end"
 
 
 @pytest.mark.parametrize("says", [None, b""])

@@ -25,6 +25,7 @@ from benchmarks.signals import Signals, simulate_signals
 from benchmarks.suites import MIXES, Design, gate_of, minus_15, one_broke, unchanged
 from evalgate.core.policy import Policy
 from evalgate.core.rule import rule
+from evalgate.core.simulation import follow
 from evalgate.core.statistics import pass_rate_difference
 
 POLICY = Policy()
@@ -98,7 +99,7 @@ def shares(
         before = [MIXES[mix](rng) for _ in range(design.tasks)]
         after = edit(before)
         gate = gate_of(rng, design, before, after)
-        blocked += gate.go(POLICY, planned=design.head_runs).worse
+        blocked += follow(gate, POLICY, planned=design.head_runs).worse
         spent.append(gate.spent / (design.tasks * design.head_runs))
         whole = gate_of(rng, design, before, after).round(design.head_runs)
         one_stage += rule(whole, POLICY).worse

@@ -10,7 +10,9 @@ from evalgate.commands.cost import trial_costs
 from evalgate.commands.measured import sessions_here
 from evalgate.commands.project import Project, State, open_state, subject_of
 from evalgate.core.policy import Policy
+from evalgate.core.rates import percent
 from evalgate.core.sample import Sample
+from evalgate.core.simulation import GATES
 from evalgate.core.trial import Outcome
 from evalgate.errors import UsageError
 
@@ -20,9 +22,9 @@ class MeasuredSuite:
     """Passes and runs of each task's baseline, and what else a gate on it goes by.
 
     ``costs`` is US dollars a trial by task, None where that is unknown; ``trials`` how many of a
-    task are configured; ``outcomes`` whether each live trial of a task passed that is known,
-    from baselines and runs made here under the baseline's conditions. ``left_out`` are tasks of
-    the suite that no baseline has a trial of.
+    task are configured. ``outcomes``, where they were asked for, tell whether each live trial of
+    a task passed, from baselines and runs made here under the baseline's conditions. ``left_out``
+    are tasks of the suite that no baseline has a trial of.
     """
 
     policy: Policy
@@ -38,7 +40,7 @@ class MeasuredSuite:
         return sum(runs for _, runs in self.stored.values())
 
 
-def measured_suite(project: Project, rev: str | None) -> MeasuredSuite:
+def measured_suite(project: Project, rev: str | None, *, outcomes: bool = False) -> MeasuredSuite:
     """Return what is known of a revision's suite.
 
     Raises:
@@ -52,21 +54,22 @@ def measured_suite(project: Project, rev: str | None) -> MeasuredSuite:
             raise UsageError(message, hint=hint)
         policy = state.config.policy
         sample = found.sample.without(policy.quarantined)
-        stored = {
-            name: (task.passed, len(task.measured))
-            for name, task in sorted(sample.tasks.items())
-            if task.measured
-        }
+        stored = sample.stored
         return MeasuredSuite(
             policy=policy,
             stored=stored,
             costs=trial_costs(found.sample, state.harness),
             trials=state.config.trials,
-            outcomes=_outcomes(state, sample),
+            outcomes=_outcomes(state, sample) if outcomes else {},
             left_out=tuple(
                 task.id for task in state.tasks if task.id not in {*stored, *policy.quarantined}
             ),
         )
+
+
+def said_share(share: float) -> str:
+    """Say a share of simulated gates, for a person."""
+    return percent(round(share * GATES), GATES)
 
 
 def said_of_left_out(tasks: Sequence[str]) -> str:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalgate.commands.measured_suite import MeasuredSuite, measured_suite, said_of_left_out
+from evalgate.commands.accept import ENOUGH
+from evalgate.commands.measured_suite import (
+    MeasuredSuite,
+    measured_suite,
+    said_of_left_out,
+    said_share,
+)
 from evalgate.commands.project import Project
 from evalgate.core.dealing import dealt_outlook, trials_needed
 from evalgate.core.json import Json
-from evalgate.core.rates import percent
 from evalgate.core.rounds import looks
 from evalgate.core.simulation import DROPS, GATES, Outlook, outlook, smallest_drop
-
-#: As many stored trials of a task as a baseline has that was accepted on purpose.
-_STORED = 20
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +52,8 @@ class Noise:
             (
                 f"{self.tasks} tasks × {self.trials} trials (looks at {rounds}) against"
                 f" {self.runs} stored trials, {GATES} simulated gates with nothing changed:",
-                f"{_share(self.nothing.suspected)} are suspected and run afresh,"
-                f" {_share(self.nothing.blocked)} are blocked.",
+                f"{said_share(self.nothing.suspected)} are suspected and run afresh,"
+                f" {said_share(self.nothing.blocked)} are blocked.",
                 seen,
                 self._by_real_trials(),
                 *([said_of_left_out(self.left_out)] if self.left_out else []),
@@ -66,8 +68,8 @@ class Noise:
             )
         return (
             f"Dealt from the real trials of {self.real_tasks} tasks, {self.real_stored} of each as"
-            f" the baseline and no trial twice: {_share(self.real.suspected)} are suspected,"
-            f" {_share(self.real.blocked)} are blocked."
+            f" the baseline and no trial twice: {said_share(self.real.suspected)} are suspected,"
+            f" {said_share(self.real.blocked)} are blocked."
         )
 
     def to_json(self) -> dict[str, Json]:
@@ -97,9 +99,9 @@ def noise(project: Project, *, rev: str | None, trials: int | None) -> Noise:
     Raises:
         UsageError: nobody measured this harness.
     """
-    suite = measured_suite(project, rev)
+    suite = measured_suite(project, rev, outcomes=True)
     planned = trials or suite.trials
-    stored = min(_STORED, *(runs for _, runs in suite.stored.values()))
+    stored = min(ENOUGH, *(runs for _, runs in suite.stored.values()))
     needed = trials_needed(stored=stored, planned=planned)
     enough = {
         name: suite.outcomes[name] for name in suite.stored if len(suite.outcomes[name]) >= needed
@@ -125,7 +127,3 @@ def _dealt(
     return dealt_outlook(
         outcomes, outcomes, suite.policy, stored=stored, planned=planned, gates=GATES
     )
-
-
-def _share(share: float) -> str:
-    return percent(round(share * GATES), GATES)

@@ -6,13 +6,12 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from evalgate.commands.measured_suite import measured_suite, said_of_left_out
+from evalgate.commands.measured_suite import measured_suite, said_of_left_out, said_share
 from evalgate.commands.project import Project
 from evalgate.commands.tables import render_rows
 from evalgate.core.allocation import allocate
 from evalgate.core.json import Json
 from evalgate.core.policy import Policy
-from evalgate.core.rates import percent
 from evalgate.core.simulation import DROPS, GATES, POWER, outlook, smallest_drop
 from evalgate.errors import UsageError
 
@@ -58,7 +57,7 @@ class Affordable:
         return (
             f"For ${self.usd:.2f} at most, what confirms counted: {most} trials a task"
             f"{' (' + ', '.join(fewer) + ')' if fewer else ''}, which find it"
-            f" {_share(self.found)} of the time, and {least} four times in five."
+            f" {said_share(self.found)} of the time, and {least} four times in five."
         )
 
     def to_json(self) -> dict[str, Json]:
@@ -89,8 +88,8 @@ class Planned:
         rows += [
             (
                 str(one.trials),
-                _share(one.found),
-                _share(one.false_blocks),
+                said_share(one.found),
+                said_share(one.false_blocks),
                 f"about {one.spent:.0f}",
                 "unknown" if one.usd is None else f"about ${one.usd:.2f}",
             )
@@ -191,7 +190,3 @@ def _affordable(
     ).blocked
     smallest = smallest_drop(stored, policy, planned=planned, gates=GATES, allocation=dealt)
     return Affordable(usd=usd, trials=dealt, found=found, smallest=smallest)
-
-
-def _share(share: float) -> str:
-    return percent(round(share * GATES), GATES)

@@ -72,11 +72,7 @@ def would_have_seen(baseline: Sample, policy: Policy, trials: Mapping[str, int])
 
     Tasks without a trial on either side are left out; empty where none is left.
     """
-    stored = {
-        name: (task.passed, len(task.measured))
-        for name, task in sorted(baseline.tasks.items())
-        if task.measured and trials.get(name)
-    }
+    stored = {name: counts for name, counts in baseline.stored.items() if trials.get(name)}
     if not stored:
         return ""
     made = {name: trials[name] for name in stored}

@@ -49,9 +49,7 @@ class Since:
             "name": self.anchor,
             "fingerprint": self.fingerprint,
             "sentence": self.sentence,
-            "difference": None
-            if shift is None
-            else {"point": shift.point, "low": shift.low, "high": shift.high},
+            "difference": None if shift is None else shift.to_json(),
             "p_worse": self.p_worse,
             "broken": sorted(self.broken),
             "worse": self.worse,

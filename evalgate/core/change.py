@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from evalgate.core.json import Json
 from evalgate.core.sample import Sample, TaskSample
@@ -23,6 +23,16 @@ class Change(StrEnum):
     INCOMPARABLE = "incomparable"
     NEW = "new"
     GONE = "gone"
+
+
+#: What becomes of a task that both sides measured in the same form: these are compared.
+COMPARABLE: Final = (
+    Change.REGRESSED,
+    Change.FELL,
+    Change.FIRST_PASS,
+    Change.ROSE,
+    Change.SAME,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -29,7 +29,8 @@ _TASK_ALPHA: Final = 0.05
 _MOVED_ALPHA: Final = 0.05
 _RUNS: Final = 5
 _FEW_RUNS: Final = 3
-_MOST_RUNS: Final = 10
+#: Fresh runs of a task that an arm makes at most.
+MOST_RUNS: Final = 10
 #: Fresh runs of an arm that tell a drop of fifteen points or so; suites of 12 tasks make them.
 _ARM: Final = 60
 #: The rule of both stages in words.
@@ -91,7 +92,7 @@ def confirming_cost(costs: Mapping[str, float], *, planned: int) -> float:
 def _suite_runs(planned: int, *, tasks: int) -> int:
     if planned < _RUNS:
         return _FEW_RUNS
-    return max(_RUNS, min(_MOST_RUNS, math.ceil(_ARM / max(tasks, 1))))
+    return max(_RUNS, min(MOST_RUNS, math.ceil(_ARM / max(tasks, 1))))
 
 
 def confirm(found: Look, fresh: Sequence[TaskCounts]) -> Confirmation:

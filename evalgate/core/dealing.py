@@ -9,17 +9,15 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
+from evalgate.core.confirmation import MOST_RUNS
 from evalgate.core.counts import TaskCounts
 from evalgate.core.policy import Policy
 from evalgate.core.simulation import Outlook, follow
 
-#: Confirming runs of a task that one gate asks for at most, of both sides together.
-_CONFIRMING = 2 * 10
-
 
 def trials_needed(*, stored: int, planned: int) -> int:
     """Return how many trials of a task one A/A gate takes at most."""
-    return stored + planned + _CONFIRMING
+    return stored + planned + 2 * MOST_RUNS
 
 
 class Dealt:

@@ -108,6 +108,15 @@ class Sample:
         return sum(task.passed for task in self.tasks.values())
 
     @property
+    def stored(self) -> dict[str, tuple[int, int]]:
+        """Passes and runs of each task that was measured, by name."""
+        return {
+            name: (task.passed, len(task.measured))
+            for name, task in sorted(self.tasks.items())
+            if task.measured
+        }
+
+    @property
     def pass_rate(self) -> float | None:
         """The mean over measured tasks of their pass rates; None where none was measured."""
         rates = [one.passed / len(one.measured) for one in self.tasks.values() if one.measured]

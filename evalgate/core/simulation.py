@@ -98,10 +98,6 @@ class MadeUp:
             for name in tasks
         ]
 
-    def go(self, policy: Policy, *, planned: int) -> Course:
-        """Go through the course of a live gate to its end."""
-        return follow(self, policy, planned=planned)
-
 
 class Gate(Protocol):
     """What has the runs that a gate asks for: the head's, and fresh ones of both sides."""
@@ -176,7 +172,7 @@ def outlook(
             for name, b, h in zip(names, base, head, strict=True)
         }
         one = MadeUp(rng, arms, allocation)
-        found = one.go(policy, planned=planned)
+        found = follow(one, policy, planned=planned)
         blocked += found.worse
         suspected += bool(found.last.suite or found.last.tasks)
         spent += one.spent

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from evalgate.core.counts import TaskCounts, head_ways
+from evalgate.core.json import Json
 from evalgate.core.normal import normal_quantile
 
 _ALPHA = 0.05
@@ -29,6 +30,10 @@ class Difference:
     point: float
     low: float
     high: float
+
+    def to_json(self) -> dict[str, Json]:
+        """Return the form in ``verdict.json``."""
+        return {"point": self.point, "low": self.low, "high": self.high}
 
 
 def suite_p_value(counts: Sequence[TaskCounts], *, tail: Literal["lower", "upper"]) -> float:

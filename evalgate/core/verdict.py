@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evalgate.core.advice import Advice, advice
-from evalgate.core.change import Change, TaskChange, change_of, to_json
+from evalgate.core.change import COMPARABLE, Change, TaskChange, change_of, to_json
 from evalgate.core.counts import TaskCounts
 from evalgate.core.decision import EXIT_CODES, Decision
 from evalgate.core.errored import Errored, errored_of
@@ -27,8 +27,6 @@ from evalgate.errors import ExitCode
 
 #: What a regression may be blocked by, beside single tasks: no task has such a name.
 SUITE, FLOOR = "(suite)", "(floor)"
-
-_COMPARABLE = (Change.REGRESSED, Change.FELL, Change.FIRST_PASS, Change.ROSE, Change.SAME)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +65,7 @@ class Verdict:
     @property
     def outcome_costs(self) -> tuple[OutcomeCost | None, OutcomeCost | None]:
         """What a correct outcome costs on either side, on the tasks that can be compared."""
-        tasks = [change.task for change in self.of(*_COMPARABLE)]
+        tasks = [change.task for change in self.of(*COMPARABLE)]
         extra = self.policy.failed_run_usd
         base, head = (
             None if sample is None else outcome_cost(sample, tasks, failed_run_usd=extra)
@@ -93,7 +91,7 @@ class Verdict:
 
     def to_json(self) -> dict[str, Json]:
         """Return the content of ``verdict.json``."""
-        difference, costs = self.difference, self.outcome_costs
+        difference, costs, advised = self.difference, self.outcome_costs, self.advice
         return {
             "format": FORMAT,
             "decision": str(self.decision),
@@ -102,9 +100,7 @@ class Verdict:
             "reasons": list(self.reasons),
             "evidence": None if self.head is None else str(self.head.evidence),
             "recordings": None if self.head is None else self.head.recordings,
-            "difference": None
-            if difference is None
-            else {"point": difference.point, "low": difference.low, "high": difference.high},
+            "difference": None if difference is None else difference.to_json(),
             "p_worse": self.p_worse,
             "p_better": self.p_better,
             "errored": None if self.errored is None else self.errored.to_json(),
@@ -114,7 +110,7 @@ class Verdict:
                 side: None if cost is None else cost.to_json()
                 for side, cost in zip(("base", "head"), costs, strict=True)
             },
-            "advice": None if self.advice is None else self.advice.to_json(),
+            "advice": None if advised is None else advised.to_json(),
             "policy": self.policy.sentence,
             **self.context,
         }
@@ -215,5 +211,5 @@ def counts_of(changes: Sequence[TaskChange]) -> list[TaskCounts]:
             head_runs=len(change.head.measured),
         )
         for change in changes
-        if change.change in _COMPARABLE and change.base is not None and change.head is not None
+        if change.change in COMPARABLE and change.base is not None and change.head is not None
     ]

@@ -10,7 +10,7 @@ from importlib import resources
 import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from evalgate.core.change import Change, TaskChange
+from evalgate.core.change import COMPARABLE, Change, TaskChange
 from evalgate.core.decision import Decision
 from evalgate.core.rates import mean_percent
 from evalgate.core.signal_change import SIGNALS, level_of
@@ -40,9 +40,6 @@ _TEMPLATE_ERRORS = (
 
 #: What stands before a signal that moved.
 _FLAGS: Mapping[str, str] = {"up": "⚠ ", "down": "✓ ", "": ""}
-
-
-_COMPARABLE = (Change.REGRESSED, Change.FELL, Change.FIRST_PASS, Change.ROSE, Change.SAME)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -90,6 +87,7 @@ def render_verdict(verdict: Verdict, story: Story, *, template: str | None = Non
     environment.filters.update(md=escape, html=escape_html, fence=fence)
     environment.globals.update(
         alert=_ALERTS.get(verdict.decision, "WARNING"),
+        advice=verdict.advice,
         numbers=_numbers(verdict),
         moved=[change for change in verdict.changes if change.moved],
         flagged=[change for change in verdict.signals if change.flag],
@@ -132,6 +130,7 @@ def _numbers(verdict: Verdict) -> list[tuple[str, str, str]]:
         return []
     rows = [("pass rate", _pass_rate(verdict, "base"), _pass_rate(verdict, "head"))]
     changes = {change.name: change for change in verdict.signals}
+    outcome_costs = verdict.outcome_costs
     for name, signal in SIGNALS.items():
         change = changes.get(name)
         sides = (base, head)
@@ -142,15 +141,15 @@ def _numbers(verdict: Verdict) -> list[tuple[str, str, str]]:
             shown = ["unknown" if one is None else signal.form.format(one) for one in levels]
             flag = "" if change is None else change.flag
             rows.append((f"{_FLAGS[flag]}{signal.words} a trial", shown[0], shown[1]))
-        if name == "cost_usd" and any(verdict.outcome_costs):
-            costs = ["unknown" if one is None else one.sentence for one in verdict.outcome_costs]
+        if name == "cost_usd" and any(outcome_costs):
+            costs = ["unknown" if one is None else one.sentence for one in outcome_costs]
             rows.append(("cost of a correct outcome", costs[0], costs[1]))
     return rows
 
 
 def _pass_rate(verdict: Verdict, side: str) -> str:
     """Count what the sentence counts: the tasks that can be compared."""
-    samples = [getattr(change, side) for change in verdict.of(*_COMPARABLE)]
+    samples = [getattr(change, side) for change in verdict.of(*COMPARABLE)]
     measured = sum(len(sample.measured) for sample in samples)
     passed = sum(sample.passed for sample in samples)
     mean = mean_percent((sample.passed, len(sample.measured)) for sample in samples)

@@ -71,6 +71,18 @@ class Scripted:
         default_factory=lambda: {"prompt_tokens": 100, "completion_tokens": 20}
     )
 
+    def hold(self) -> tuple[threading.Event, threading.Event]:
+        """Answer nothing for now; return what tells that one asked, and what lets them go on."""
+        answer, reached, go = self.answer, threading.Event(), threading.Event()
+
+        def held(request: dict[str, Any]) -> tuple[int, str]:
+            reached.set()
+            assert go.wait(60)
+            return answer(request)
+
+        self.answer = held
+        return reached, go
+
 
 def fenced(code: str) -> str:
     return f"```python\n{code}```"

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -73,15 +72,7 @@ def test_a_dry_run_asks_nothing(scripted, history, bisect):
 
 def test_a_bisection_is_made_once_at_a_time(scripted, history, bisect):
     """Two would each make the trials, and spend the money, of one."""
-    right = scripted.answer
-    reached, go = threading.Event(), threading.Event()
-
-    def slow(request):
-        reached.set()
-        assert go.wait(60)
-        return right(request)
-
-    scripted.answer = slow
+    reached, go = scripted.hold()
     asked = f"{history['good']}..HEAD"
     with ThreadPoolExecutor() as pool:
         first = pool.submit(bisect, asked)

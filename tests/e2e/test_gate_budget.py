@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -88,15 +87,7 @@ def test_too_little_for_any_gate_is_not_spent(gate, scripted, repo):
 def test_gates_of_one_pair_at_once_spend_one_budget(gate, scripted, repo):
     """Three at once made the same trials thrice. The second is refused, and may go on later."""
     call = gate("Fix it, please.\n")
-    right = scripted.answer
-    reached, go = threading.Event(), threading.Event()
-
-    def slow(request):
-        reached.set()
-        assert go.wait(60)
-        return right(request)
-
-    scripted.answer = slow
+    reached, go = scripted.hold()
     with ThreadPoolExecutor() as pool:
         first = pool.submit(call, "--live", "--usd", "4")
         assert reached.wait(60)

@@ -22,7 +22,7 @@ from evalgate.errors import UsageError
 from evalgate.repo.history import subject_line
 from evalgate.repo.treeview import Subject
 from evalgate.runner.run import Job
-from evalgate.store.runs import RunStore
+from evalgate.store.runs import RunFolder, RunStore
 from evalgate.wiring import Kind
 
 #: Trials of a bisection are chosen by how others came out, so no gate takes them for a sample.
@@ -125,12 +125,11 @@ def _make(asking: _Asking, ask: Ask) -> None:
     with open_state(asking.end.project, Subject.parse(step.commit)) as state:
         budget = budget_of(asking.end.config, options.max_usd)
         require_prices(state.harness, budget, [asking.task])
-        first = 1 + _made_before(asking, step)
         request = Request(
             kind=Kind.CONFIRM,
             harness=state.harness,
             tasks=[asking.task],
-            jobs=[Job(task=asking.task, n=n) for n in range(first, first + ask.runs)],
+            jobs=[Job(task=asking.task, n=n) for n in _numbers(asking, step, ask.runs)],
             workers=options.workers or default_workers(),
             sandbox=asking.end.config.sandbox.use,
             budget=budget,
@@ -144,15 +143,26 @@ def _account(asking: _Asking) -> str:
     return f"bisect {asking.task.digest} {asking.options.commits}"
 
 
-def _made_before(asking: _Asking, step: Step) -> int:
-    """Return how many trials this bisection's series has of a harness, errored ones too."""
-    return sum(
-        len(run.trials)
-        for run in RunStore(asking.end.project.state).finished()
-        if run.info["plan"].get("series") == _SERIES
-        and run.info["plan"]["fingerprint"] == step.fingerprint
-        and run.info["plan"]["tasks"] == {asking.task.id: asking.task.digest}
-    )
+def _numbers(asking: _Asking, step: Step, runs: int) -> tuple[int, ...]:
+    """Return the numbers of the next trials of a harness: those that were begun, else new ones.
+
+    What was begun is ended first, however many are asked for now. Errored ones have theirs too.
+    """
+    store = RunStore(asking.end.project.state)
+    made = sum(len(run.trials) for run in store.finished() if _is_of(asking, step, run))
+    for run in store.begun():
+        if _is_of(asking, step, run):
+            numbers = tuple(int(n) for _, n, _ in run.info["plan"]["trials"])
+            if min(numbers) > made:  # else they were made since, under other conditions
+                return numbers
+    return tuple(range(made + 1, made + 1 + runs))
+
+
+def _is_of(asking: _Asking, step: Step, run: RunFolder) -> bool:
+    plan = run.info["plan"]
+    tasks = {asking.task.id: asking.task.digest}
+    asked = (_SERIES, step.fingerprint, tasks)
+    return (plan.get("series"), plan["fingerprint"], plan["tasks"]) == asked
 
 
 def _tell(asking: _Asking, ask: Ask, counts: Counts) -> None:

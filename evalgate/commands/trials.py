@@ -26,7 +26,7 @@ from evalgate.core.scripted import WORDS as SCRIPTED_WORDS
 from evalgate.core.task import Task, suite_digest
 from evalgate.core.trial import Evidence, Trial
 from evalgate.core.tripwires import Tripwire
-from evalgate.errors import BudgetReachedError
+from evalgate.errors import BudgetReachedError, InterruptedRunError
 from evalgate.gateway.format.header import Header
 from evalgate.gateway.limits.spending import Spending
 from evalgate.gateway.limits.top_up import TopUp
@@ -57,7 +57,7 @@ class Request:
     come, 0 at once; ``tripwires`` are those of who judges, when it is not the harness's project.
     ``beside`` is another harness of which jobs may be; ``series`` that of all trials. All runs
     made under one name of ``account`` share one budget; the trials that one of them has when that
-    is used up count as far as they came. ``prices`` names those of who judges, when the trials
+    is used up, or when it is interrupted, count as far as they came. ``prices`` names those of who judges, when the trials
     are not counted at the harness's own.
     """
 
@@ -131,7 +131,7 @@ def make_trials(
                         spending=under.spending,
                         listener=console,
                     )
-            except BudgetReachedError:
+            except (BudgetReachedError, InterruptedRunError):
                 if request.account and request.series == MAIN and run.trials:
                     _end(run, run.trials, started)  # its journals stay: they tell what was paid
                 raise

@@ -122,6 +122,10 @@ class RunStore:
         """Return the finished runs, oldest first; what can not be read is left out."""
         return tuple(run for run in self.all() if _is_finished(run))
 
+    def begun(self) -> tuple[RunFolder, ...]:
+        """Return the runs that were begun and are neither finished nor given up, oldest first."""
+        return tuple(run for run in self.all() if _is_begun(_readable(run)))
+
     def of_account(self, name: str) -> tuple[RunFolder, ...]:
         """Return every run made under this name, finished or not; none under an empty one."""
         return tuple(run for run in self.all() if name and _readable(run).get("account") == name)
@@ -207,8 +211,11 @@ class RunStore:
 
 def _unfinished(run: RunFolder, plan_digest: str) -> bool:
     info = _readable(run)
-    over = info.get("finished", True) or info.get("abandoned", False)
-    return info.get("plan_digest") == plan_digest and not over
+    return info.get("plan_digest") == plan_digest and _is_begun(info)
+
+
+def _is_begun(info: dict[str, Any]) -> bool:
+    return not (info.get("finished", True) or info.get("abandoned", False))
 
 
 def _is_finished(run: RunFolder) -> bool:

@@ -12,6 +12,7 @@ from evalgate.commands.estimate import estimate
 from evalgate.commands.fingerprint import changed_parts
 from evalgate.commands.lineage import Step, commits_between, lineage
 from evalgate.commands.measured import sessions_here
+from evalgate.commands.pricing import judging_prices, priced_by
 from evalgate.commands.project import Project, State, open_state
 from evalgate.commands.trials import Request, default_workers, make_trials
 from evalgate.core.bisection import Ask, Bisection, Counts, Ending, beliefs, bisection
@@ -120,14 +121,18 @@ def _go(asking: _Asking, counts: Counts) -> Bisection:
 
 
 def _make(asking: _Asking, ask: Ask) -> None:
-    """Make trials of one harness. One range shares one budget, in one call or in several."""
+    """Make trials of one harness. One range shares one budget, in one call or in several.
+
+    Their money is counted at the prices of the bad end, whatever a commit between says of its own.
+    """
     step, options = asking.steps[ask.state], asking.options
     with open_state(asking.end.project, Subject.parse(step.commit)) as state:
         budget = budget_of(asking.end.config, options.max_usd)
-        require_prices(state.harness, budget, [asking.task])
+        harness = priced_by(asking.end.config, state.harness)
+        require_prices(harness, budget, [asking.task])
         request = Request(
             kind=Kind.CONFIRM,
-            harness=state.harness,
+            harness=harness,
             tasks=[asking.task],
             jobs=[Job(task=asking.task, n=n) for n in _numbers(asking, step, ask.runs)],
             workers=options.workers or default_workers(),
@@ -135,6 +140,7 @@ def _make(asking: _Asking, ask: Ask) -> None:
             budget=budget,
             series=_SERIES,
             account=_account(asking),
+            prices=judging_prices(harness, state.harness),
         )
         make_trials(state, request, asking.console)
 
@@ -209,11 +215,10 @@ def _of_task(here: State, step: Step, task: Task) -> list[Session]:
 def _dry(asking: _Asking, counts: Counts) -> str:
     """Say what the trials would come to that are still to be made."""
     middle, most = expected(counts)
-    with open_state(asking.end.project, Subject.parse(asking.steps[-1].commit)) as state:
-        costs = [
-            estimate(state, state.harness, [asking.task], trials).removeprefix("estimate: ")
-            for trials in (middle, most)
-        ]
+    costs = [
+        estimate(asking.end, asking.end.harness, [asking.task], trials).removeprefix("estimate: ")
+        for trials in (middle, most)
+    ]
     return f"half of the time at most {costs[0]}; nine times in ten at most {costs[1]}"
 
 

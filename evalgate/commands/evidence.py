@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from evalgate.commands.cassettes.retention import recordings_aside
 from evalgate.commands.console import Console
-from evalgate.commands.pricing import priced_by, prices_digest, repriced
+from evalgate.commands.pricing import judging_prices, priced_by, prices_digest, repriced
 from evalgate.commands.project import State
 from evalgate.commands.recordings import Recordings, find_recordings
 from evalgate.commands.reproduction import not_reproduced
@@ -220,7 +220,6 @@ def head_trials(it: Gathering, made: MadeHere) -> HeadTrials:
 
 def request_of(it: Gathering, kind: Kind, jobs: Sequence[Job]) -> Request:
     """Return a request for trials of the head, by the base's tripwires and prices."""
-    same = prices_digest(it.harness) == prices_digest(it.state.harness)
     return Request(
         kind=kind,
         harness=it.harness,
@@ -229,7 +228,7 @@ def request_of(it: Gathering, kind: Kind, jobs: Sequence[Job]) -> Request:
         workers=it.workers or default_workers(),
         sandbox=it.state.config.sandbox.use,
         tripwires=it.base.config.tripwires.wires,
-        prices="" if same else prices_digest(it.harness),
+        prices=judging_prices(it.harness, it.state.harness),
     )
 
 

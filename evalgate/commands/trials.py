@@ -57,8 +57,8 @@ class Request:
     come, 0 at once; ``tripwires`` are those of who judges, when it is not the harness's project.
     ``beside`` is another harness of which jobs may be; ``series`` that of all trials. All runs
     made under one name of ``account`` share one budget; the trials that one of them has when that
-    is used up, or when it is interrupted, count as far as they came. ``prices`` names those of who judges, when the trials
-    are not counted at the harness's own.
+    is used up, or when it is interrupted, count as far as they came. ``prices`` names those of who
+    judges, when the trials are not counted at the harness's own.
     """
 
     kind: Kind

@@ -158,17 +158,15 @@ def _numbers(asking: _Asking, step: Step, runs: int) -> tuple[int, ...]:
     made = sum(len(run.trials) for run in store.finished() if _is_of(asking, step, run))
     for run in store.begun():
         if _is_of(asking, step, run):
-            numbers = tuple(int(n) for _, n, _ in run.info["plan"]["trials"])
+            numbers = tuple(one.n for one in run.plan.trials)
             if min(numbers) > made:  # else they were made since, under other conditions
                 return numbers
     return tuple(range(made + 1, made + 1 + runs))
 
 
 def _is_of(asking: _Asking, step: Step, run: RunFolder) -> bool:
-    plan = run.info["plan"]
-    tasks = {asking.task.id: asking.task.digest}
-    asked = (_SERIES, step.fingerprint, tasks)
-    return (plan.get("series"), plan["fingerprint"], plan["tasks"]) == asked
+    asked = (_SERIES, step.fingerprint, {asking.task.id: asking.task.digest})
+    return (run.plan.series, run.plan.fingerprint, run.plan.tasks) == asked
 
 
 def _tell(asking: _Asking, ask: Ask, counts: Counts) -> None:

@@ -11,7 +11,6 @@ from evalgate.commands.release import beside_release
 from evalgate.core.baseline import pool
 from evalgate.core.judgement import judge
 from evalgate.core.sample import Sample, sample_of
-from evalgate.core.trial import Evidence
 from evalgate.core.verdict import Verdict
 from evalgate.errors import EvalgateError, UsageError
 from evalgate.repo.treeview import Subject, SubjectKind
@@ -82,8 +81,7 @@ def _run(project: Project, name: str) -> RunFolder | None:
 
 
 def _of_run(run: RunFolder) -> _Side:
-    plan = run.info["plan"]
-    fingerprint, evidence = str(plan["fingerprint"]), Evidence(plan["evidence"])
+    fingerprint, evidence = run.plan.fingerprint, run.plan.evidence
     trials = [one for one in run.trials if one.key.fingerprint == fingerprint]
     if not evidence.counts:
         message = f"run {run.id} is {evidence}: its numbers can not be compared"

@@ -187,13 +187,13 @@ def trials_here(it: Gathering) -> MadeHere:
     trials: list[Trial] = []
     runs: list[RunFolder] = []
     for run in RunStore(it.state.project.state).finished():
-        plan = run.info["plan"]
-        if (plan["kind"], plan["fingerprint"]) != (Kind.RUN, it.harness.fingerprint):
+        plan = run.plan
+        if (plan.kind, plan.fingerprint) != (Kind.RUN, it.harness.fingerprint):
             continue
-        if plan.get("tripwires") != wires:
+        if plan.tripwires != wires:
             continue
         found = [one for one in run.trials if digests.get(one.task) == one.key.task_digest]
-        if plan.get("prices", own) != judging:
+        if (plan.prices or own) != judging:
             found = [repriced(one, run, it.harness) for one in found]
         if found:
             trials += found
@@ -212,7 +212,7 @@ def head_trials(it: Gathering, made: MadeHere) -> HeadTrials:
             recordings=len(made.runs),
         ),
         tasks=it.tasks,
-        sandbox=str(newest.info["plan"]["sandbox"]) if newest else "",
+        sandbox=newest.plan.sandbox if newest else "",
         run=newest.id if newest else "",
         hits=hits_of(made.trials),
     )

@@ -20,7 +20,7 @@ from evalgate.commands.evidence import (
     trials_here,
 )
 from evalgate.commands.ration import Ration, ration, sight_of
-from evalgate.commands.trials import Request, make_trials
+from evalgate.commands.trials import Request, make_trials, planned
 from evalgate.core.change import change_of
 from evalgate.core.confirmation import Plan
 from evalgate.core.course import Course, Round, course
@@ -206,17 +206,17 @@ def _of_both(plan: Plan) -> str:
 
 def made_before(it: Gathering, request: Request) -> tuple[Trial, ...] | None:
     """Return the trials of the same request in its series, when it was made here already."""
-    wanted = {
-        "kind": str(request.kind),
-        "series": request.series,
-        "fingerprint": request.harness.fingerprint,
-        "beside": None if request.beside is None else request.beside.fingerprint,
-        "tasks": {task.id: task.digest for task in request.tasks},
-        "trials": [[job.task.id, job.n, ""] for job in request.jobs],
-    }
+    wanted = (
+        request.kind,
+        request.series,
+        request.harness.fingerprint,
+        "" if request.beside is None else request.beside.fingerprint,
+        {task.id: task.digest for task in request.tasks},
+        planned(request.jobs),
+    )
     for run in reversed(RunStore(it.state.project.state).finished()):
-        plan = run.info["plan"]
-        if all(plan.get(name) == value for name, value in wanted.items()):
+        one = run.plan
+        if (one.kind, one.series, one.fingerprint, one.beside, one.tasks, one.trials) == wanted:
             return run.trials
     return None
 

@@ -179,7 +179,7 @@ def _seen(state: State) -> tuple[str, Conditions] | None:
     """Return day and conditions of the newest live trials of the harness that were made here."""
     fingerprint = state.fingerprint.digest
     for run in reversed(RunStore(state.project.state).finished()):
-        if run.info["plan"]["kind"] not in {Kind.RUN, Kind.CONFIRM}:
+        if run.plan.kind not in {Kind.RUN, Kind.CONFIRM}:
             continue
         trials = [one for one in run.trials if one.key.fingerprint == fingerprint]
         if trials:

@@ -116,6 +116,14 @@ class Sample:
             if task.measured
         }
 
+    def stored_of(self, tasks: Mapping[str, str]) -> dict[str, tuple[int, int]]:
+        """Return what is stored of tasks, given with their digests: nothing of another version."""
+        return {
+            name: counts
+            for name, counts in self.stored.items()
+            if self.tasks[name].digest == tasks.get(name)
+        }
+
     @property
     def pass_rate(self) -> float | None:
         """The mean over measured tasks of their pass rates; None where none was measured."""

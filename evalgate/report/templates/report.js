@@ -14,9 +14,10 @@
   // ---- text -----------------------------------------------------------------------------------
 
   const COLOUR = /\x1b\[[0-9;:]*m/g;
-  const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+  const CONTROL = /[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
   const written = (sign) => "\\u" + sign.charCodeAt(0).toString(16).padStart(4, "0");
-  const plain = (text) => String(text).replace(/\r\n/g, "\n").replace(COLOUR, "").replace(CONTROL, written);
+  const HALF = /[\ud800-\udfff]/gu;
+  const plain = (text) => String(text).replace(/\r\n/g, "\n").replace(COLOUR, "").replace(CONTROL, written).replace(HALF, "\ufffd");
   const count = (n, word, many) => `${n} ${n === 1 ? word : many || word + "s"}`;
   const usd = (n) => n === null ? "unknown" : "$" + (n >= 1 || !n ? n.toFixed(2) : n.toFixed(Math.min(8, 1 - Math.floor(Math.log10(n)))));
   const whole = (n) => n === null ? "unknown" : Math.round(n).toLocaleString("en");
@@ -57,7 +58,7 @@
 
   // ---- places ---------------------------------------------------------------------------------
 
-  const address = (text) => encodeURIComponent(text.replace(/[\ud800-\udfff]/gu, "\ufffd"));
+  const address = (text) => encodeURIComponent(text.replace(HALF, "\ufffd"));
   const place = (index, tab) => "#" + address(trials[index].task) + ":" + trials[index].n + (tab ? "/" + tab : "");
   const byPlace = new Map(trials.map((trial, index) => [place(index), index]));
   const ofTask = new Map(data.tasks.map((task) => [task.task, []]));
@@ -164,7 +165,7 @@
       make("td", {}, make("code", {}, one.fingerprint.slice(0, 12))), make("td", { class: "number" }, `${one.passed}/${one.passed + one.failed}`), make("td", { class: "number" }, one.rate),
       make("td", { class: "number" }, usd(one.usd))));
     return make("figure", {}, make("figcaption", {}, make("h2", {}, "Over time"),
-      make("p", { class: "legend" }, make("span", { class: "key base" }, "\u25a0"), " baseline ", make("span", { class: "key here" }, "\u25cf"), " run here; filled: this harness, ringed: this run; a dashed line: the harness changed")), svg,
+      make("p", { class: "legend" }, make("span", { class: "key base" }, "\u25a0"), " baseline ", make("span", { class: "key here" }, "\u25cf"), " run; filled: this harness; ringed: this run; dashed line: it changed")), svg,
       folded("The numbers", make("table", {}, make("thead", {}, make("tr", {}, ["date", "kind", "harness", "passed", "rate", "cost a trial"].map((t) => make("th", { scope: "col" }, t)))), make("tbody", {}, rows))));
   }
 
@@ -191,7 +192,7 @@
       tile("pass rate", totals.mean_rate, `${totals.passed} of ${measured} trials`),
       tile("errored", whole(totals.errored), "not measured"),
       tile("cost a trial", usd(totals.usd)),
-      tile("cost of a correct outcome", correct ? correct.point === null ? "none passed" : usd(correct.point) : "unknown", correct && correct.low !== null ? `${usd(correct.low)} to ${correct.high === null ? "no end" : usd(correct.high)}` : ""),
+      tile("per correct outcome", correct ? correct.point === null ? "none passed" : usd(correct.point) : "unknown", correct && correct.low !== null ? `${usd(correct.low)} to ${correct.high === null ? "no end" : usd(correct.high)}` : ""),
       tile("tokens a trial", whole(totals.tokens)),
       tile("seconds a trial", totals.seconds === null ? "unknown" : totals.seconds.toFixed(1)));
   }
@@ -294,7 +295,7 @@
       const width = Math.max(280, Math.min(560, charts.clientWidth < 900 ? charts.clientWidth : (charts.clientWidth - 40) / 2));
       charts.replaceChildren(costChart(width), data.timeline.length ? timeline(width) : "");
     };
-    const node = make("div", { class: "overview" }, banner(), data.notes.length ? make("ul", { class: "notes" }, data.notes.map((note) => make("li", {}, note))) : null,
+    const node = make("div", { class: "overview" }, make("h1", {}, data.run), banner(), data.notes.length ? make("ul", { class: "notes" }, data.notes.map((note) => make("li", {}, note))) : null,
       tiles(), charts,
       make("section", {}, make("h2", {}, "Tasks"), filters(rows, said),
         make("table", { class: "tasks" }, make("thead", {}, make("tr", {}, ["task", "trials", "passed", "cost", "seconds"].map((text, i) => make("th", { scope: "col", class: i > 1 ? "number" : "" }, text)))),
@@ -320,19 +321,19 @@
 
   function callNode(call) {
     const ended = call.ok === false ? chip("failed", "failed") : null;
-    return make("div", { class: "call" }, make("h4", {}, make("code", {}, call.name), ended, call.seconds === null ? null : make("span", { class: "dim" }, seconds(call.seconds))), input(call),
+    return make("div", { class: "call" }, make("h3", {}, make("code", {}, call.name), ended, call.seconds === null ? null : make("span", { class: "dim" }, seconds(call.seconds))), input(call),
       call.output === null ? make("p", { class: "dim" }, "no result came back") : make("div", { class: "output" }, long(call.output || "(nothing)", 12)));
   }
 
   function stepsPanel(trial, page) {
-    const steps = page.steps.map((step, i) => make("li", {}, make("h3", {}, `Step ${i + 1}`, make("span", { class: "dim" }, [step.conversation ? `side conversation ${step.conversation}` : "", step.model || "", seconds(step.seconds), step.output_tokens === null ? "" : `${whole(step.input_tokens)} \u2192 ${whole(step.output_tokens)} tokens`].filter(Boolean).join(" \u00b7 "))),
+    const steps = page.steps.map((step, i) => make("li", {}, make("h2", {}, `Step ${i + 1}`, make("span", { class: "dim" }, [step.conversation ? `side conversation ${step.conversation}` : "", step.model || "", seconds(step.seconds), step.output_tokens === null ? "" : `${whole(step.input_tokens)} \u2192 ${whole(step.output_tokens)} tokens`].filter(Boolean).join(" \u00b7 "))),
       step.reasoning ? folded("thinking", long(step.reasoning, 30, "quiet")) : null, step.text ? long(step.text, 24, "said") : null, step.calls.map(callNode)));
     return [page.system ? folded("System prompt", long(page.system, 40, "quiet")) : null,
-      page.prompt ? make("section", {}, make("h3", {}, "Asked"), long(page.prompt, 24, "said")) : null,
+      page.prompt ? make("section", {}, make("h2", {}, "Asked"), long(page.prompt, 24, "said")) : null,
       steps.length ? make("ol", { class: "steps" }, steps) : make("p", { class: "dim" }, "The agent asked its model nothing."),
-      page.divergence ? make("section", {}, make("h3", {}, "Why the replay left its recording"), long(page.divergence, 30)) : null,
+      page.divergence ? make("section", {}, make("h2", {}, "Why the replay left its recording"), long(page.divergence, 30)) : null,
       page.sandbox_calls.length ? folded(`${count(page.sandbox_calls.length, "call")} into the sandbox`, make("ul", {}, page.sandbox_calls.map((one) => make("li", {}, make("code", {}, `${one.kind} ${one.command}`), ` ${one.error || (one.exit_code === null ? "" : "exit " + one.exit_code)}`)))) : null,
-      make("section", { class: "end" }, make("h3", {}, "In the end"), make("p", {}, chip(trial.outcome), " ", trial.reason))];
+      make("section", { class: "end" }, make("h2", {}, "In the end"), make("p", {}, chip(trial.outcome), " ", trial.reason))];
   }
 
   // What is common at both ends of two changed lines is left plain, what lies between is marked.
@@ -380,8 +381,8 @@
   function checksPanel(trial, page) {
     return [trial.checks.length ? make("table", { class: "checks" }, make("thead", {}, make("tr", {}, ["", "check", "what it found"].map((t) => t ? make("th", { scope: "col" }, t) : make("td", {})))),
       make("tbody", {}, trial.checks.map((check) => make("tr", {}, make("td", {}, chip(check.outcome)), make("th", { scope: "row" }, check.name, check.advisory ? make("span", { class: "tag" }, "advisory") : null), make("td", {}, check.detail ? long(check.detail, 20, "quiet") : "\u2013"))))) : make("p", { class: "dim" }, "No check was made."),
-      trial.tripwires.length ? make("section", {}, make("h3", {}, "Tripwires"), make("ul", {}, trial.tripwires.map((hit) => make("li", {}, make("strong", {}, hit.name), ` in ${hit.place}: `, make("code", {}, hit.excerpt))))) : null,
-      page.grading ? make("section", {}, make("h3", {}, "Log of the grading"), long(page.grading, 60)) : null];
+      trial.tripwires.length ? make("section", {}, make("h2", {}, "Tripwires"), make("ul", {}, trial.tripwires.map((hit) => make("li", {}, make("strong", {}, hit.name), ` in ${hit.place}: `, make("code", {}, hit.excerpt))))) : null,
+      page.grading ? make("section", {}, make("h2", {}, "Log of the grading"), long(page.grading, 60)) : null];
   }
 
   const logPanel = (trial, page) => [page.log ? long(page.log, 200) : make("p", { class: "dim" }, "The agent wrote nothing.")];
@@ -394,10 +395,10 @@
       if (!open.open || body.firstChild) return;
       let answer = one.body || "";
       try { answer = JSON.stringify(JSON.parse(answer), null, 2); } catch { /* a stream, or cut */ }
-      const part = (title, value) => value && Object.keys(value).length ? make("section", {}, make("h4", {}, title), long(json(value), 40)) : null;
+      const part = (title, value) => value && Object.keys(value).length ? make("section", {}, make("h2", {}, title), long(json(value), 40)) : null;
       body.append(part("headers", one.headers) || "", one.continues === null || one.continues === undefined ? "" : make("p", { class: "dim" }, `Goes on from exchange ${one.continues}; only what is new is shown.`),
-        part("request", one.added) || "", one.raw ? make("section", {}, make("h4", {}, "request, as it came"), long(one.raw, 40)) : "",
-        part("headers of the reply", one.reply_headers) || "", make("section", {}, make("h4", {}, "reply"), long(answer || "(nothing)", 60)));
+        part("request", one.added) || "", one.raw ? make("section", {}, make("h2", {}, "request, as it came"), long(one.raw, 40)) : "",
+        part("headers of the reply", one.reply_headers) || "", make("section", {}, make("h2", {}, "reply"), long(answer || "(nothing)", 60)));
     } }, make("summary", {}, make("b", {}, `${one.exchange}`), " ", make("code", {}, `${one.method} ${one.path}`), ` ${one.status}${one.ending === "complete" ? "" : " " + one.ending} \u00b7 ${seconds(one.seconds)} `, make("span", { class: "dim" }, said)), body);
     return open;
   }
@@ -440,10 +441,10 @@
     const first = rows.findIndex(apart);
     const one = (call, side) => make("td", { class: call ? "" : "none" }, call ? [make("code", {}, call.name), " ", make("span", { class: "dim" }, short(plain(brief(call.input)).replace(/\s+/g, " "), 120)), call.ok === false ? chip("failed", "failed") : null] : make("span", { class: "dim" }, side));
     return [make("p", {}, "Left, the last passing trial: ", found.index === undefined ? make("strong", {}, name) : make("a", { href: place(found.index) }, name), ". Right, this one."),
-      theirs.length || ours.length ? make("section", {}, make("h3", {}, "Tool calls"), make("table", { class: "sides" }, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "passed then"), make("th", { scope: "col" }, "this trial"))),
+      theirs.length || ours.length ? make("section", {}, make("h2", {}, "Tool calls"), make("table", { class: "sides" }, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "passed then"), make("th", { scope: "col" }, "this trial"))),
         make("tbody", {}, rows.map(([a, b], k) => make("tr", { class: !apart([a, b]) ? "" : k === first ? "apart first" : "apart" }, one(a, "\u2013"), one(b, "\u2013"))))), first < 0 ? make("p", { class: "dim" }, "Both made the same calls.") : null) : null,
-      whole_.difference ? make("section", {}, make("h3", {}, "From the passing output (\u2212) to this one (+)"), diff(whole_.difference))
-        : make("section", { class: "two" }, make("div", {}, make("h3", {}, "passed then"), found.patch ? diff(found.patch) : make("p", { class: "dim" }, "It changed nothing.")), make("div", {}, make("h3", {}, "this trial"), whole_.patch ? diff(whole_.patch) : make("p", { class: "dim" }, "It changed nothing.")))];
+      whole_.difference ? make("section", {}, make("h2", {}, "From the passing output (\u2212) to this one (+)"), diff(whole_.difference))
+        : make("section", { class: "two" }, make("div", {}, make("h2", {}, "passed then"), found.patch ? diff(found.patch) : make("p", { class: "dim" }, "It changed nothing.")), make("div", {}, make("h2", {}, "this trial"), whole_.patch ? diff(whole_.patch) : make("p", { class: "dim" }, "It changed nothing.")))];
   }
 
   const PANELS = { steps: stepsPanel, compare: comparePanel, diff: diffPanel, checks: checksPanel, log: logPanel, wire: wirePanel };
@@ -466,7 +467,7 @@
     } }, tabs);
     const to = (other, text, key) => make("a", { href: other < 0 || other >= trials.length ? null : place(other, tab === "steps" ? "" : tab), "aria-disabled": other < 0 || other >= trials.length ? "true" : null, role: other < 0 || other >= trials.length ? "link" : null, title: `key ${key}` }, text);
     return make("article", { class: "trial" },
-      make("nav", { class: "crumbs", "aria-label": "Trials" }, make("a", { href: "#" }, "\u2190 Overview"), make("span", { class: "turn" }, to(index - 1, "Previous", "k"), to(index + 1, "Next", "j"))),
+      make("nav", { class: "crumbs", "aria-label": "Trials" }, make("a", { href: "#" }, "\u2190 " + data.run), make("span", { class: "turn" }, to(index - 1, "Previous", "k"), to(index + 1, "Next", "j"))),
       make("h1", {}, trial.task, make("span", { class: "dim" }, ` #${trial.n}`)),
       make("p", { class: "outcome" }, chip(trial.outcome), " ", trial.reason),
       make("nav", { class: "strip small", "aria-label": `Trials of ${trial.task}` }, ofTask.get(trial.task).map((one) => { const node = cell(one); node.tabIndex = 0; if (one === index) node.setAttribute("aria-current", "true"); return node; })),
@@ -478,7 +479,7 @@
 
   const top = document.getElementById("top"), info = data.info, times = info.times || {};
   top.append(make("p", { class: "brand" }, make("a", { href: "#" }, data.project), make("span", { class: "dim" }, " evalgate")),
-    make("p", { class: "run" }, make("strong", {}, data.run), make("span", { class: "dim" }, [`harness ${data.fingerprint.slice(0, 12)}`, data.models.join(", ") || "no model", data.evidence, info.finished ? "" : "unfinished", times.started ? times.started.slice(0, 16).replace("T", " ") : ""].filter(Boolean).join(" \u00b7 "))));
+    make("p", { class: "dim" }, [`harness ${data.fingerprint.slice(0, 12)}`, data.models.join(", ") || "no model", data.evidence, info.finished ? "" : "unfinished", times.started ? times.started.slice(0, 16).replace("T", " ") : ""].filter(Boolean).join(" \u00b7 ")));
   document.getElementById("foot").append(make("p", {}, "Keys: ", [["/", "search"], ["j k", "next, previous trial"], ["n", "next that did not pass"], ["1\u20136", "views of a trial"], ["Esc", "overview"]].map(([key, text], i) => [i ? " \u00b7 " : "", make("kbd", {}, key), " " + text])));
 
   const home = overview();

@@ -23,7 +23,7 @@ from evalgate.errors import (
 from evalgate.repo.git import Git
 from evalgate.repo.pair import Pair
 from evalgate.repo.pushed import PushedRef, pair_for_push, parse_pre_push
-from evalgate.repo.treeview import Subject
+from evalgate.repo.subject import Subject
 
 _MARK = "# evalgate pre-push hook"
 

@@ -21,7 +21,8 @@ from evalgate.errors import NoConfigurationError, UsageError
 from evalgate.repo.fingerprint import Fingerprint, fingerprint
 from evalgate.repo.git import Git
 from evalgate.repo.pathspecs import to_pathspecs
-from evalgate.repo.treeview import Subject, SubjectKind, TreeView, open_tree
+from evalgate.repo.subject import Subject, SubjectKind
+from evalgate.repo.treeview import TreeView, open_tree
 from evalgate.tasks.suite import load_suite, select
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 
 import click
@@ -55,20 +54,23 @@ def hook() -> None:
 
 
 @hook.command()
+@click.option(
+    "--chain", is_flag=True, help="Also where a hook or a manager of hooks is: that one runs first."
+)
 @pass_globals
-def install(options: Globals) -> int:
+def install(options: Globals, *, chain: bool) -> int:
     """Write the pre-push hook of this repository."""
-    from evalgate.commands.hook import install as write
+    from evalgate.commands.hook_installation import install as write
 
-    text = write(options.directory)
+    text = write(options.directory, chain=chain)
     return out(options, text, {"text": text})
 
 
 @hook.command()
 @pass_globals
 def uninstall(options: Globals) -> int:
-    """Remove the pre-push hook if it is evalgate's."""
-    from evalgate.commands.hook import uninstall as remove
+    """Remove the pre-push hook if it is evalgate's; a chained one comes back."""
+    from evalgate.commands.hook_installation import uninstall as remove
 
     text = remove(options.directory)
     return out(options, text, {"text": text})
@@ -76,15 +78,20 @@ def uninstall(options: Globals) -> int:
 
 @hook.command("run")
 @click.option("--project", default=".", help="The project's folder, from here.")
+@click.option("--script", type=click.Path(path_type=Path), hidden=True)
 @click.argument("remote", default="")
 @click.argument("url", default="")
 @pass_globals
-def hook_run(options: Globals, project: str, remote: str, url: str) -> int:
-    """Judge the refs that git's pre-push gives on stdin (git calls this)."""
-    from evalgate.commands.hook import run_hook
+def hook_run(options: Globals, project: str, script: Path | None, remote: str, url: str) -> int:
+    """Judge the refs that git's pre-push gives on stdin (git calls this).
+
+    Without them: what pre-commit or prek say in the environment, else HEAD against its upstream.
+    """
+    from evalgate.commands.hook import Caller, run_hook, standard_input
 
     del url
-    return run_hook(options.directory / project, remote, sys.stdin.read())
+    caller = Caller(project=project, script=script)
+    return run_hook(options.directory, remote, standard_input(), caller)
 
 
 @cli.command()

@@ -17,7 +17,7 @@ from evalgate.errors import UsageError
 from evalgate.repo.fingerprint import SETTINGS
 from evalgate.repo.history import first_parent_changes
 from evalgate.repo.pathspecs import to_pathspecs
-from evalgate.repo.treeview import Subject
+from evalgate.repo.subject import Subject
 
 #: How many changes of the harness are looked back over.
 _LIMIT = 50

@@ -21,7 +21,7 @@ from evalgate.core.session import Session
 from evalgate.core.task import Task
 from evalgate.errors import UsageError
 from evalgate.repo.history import subject_line
-from evalgate.repo.treeview import Subject
+from evalgate.repo.subject import Subject
 from evalgate.runner.run import Job
 from evalgate.store.runs import RunFolder, RunStore
 from evalgate.wiring import Kind

@@ -13,7 +13,7 @@ from evalgate.core.judgement import judge
 from evalgate.core.sample import Sample, sample_of
 from evalgate.core.verdict import Verdict
 from evalgate.errors import EvalgateError, UsageError
-from evalgate.repo.treeview import Subject, SubjectKind
+from evalgate.repo.subject import Subject, SubjectKind
 from evalgate.report.verdict import Story, render_verdict
 from evalgate.store.runs import RunFolder, RunStore
 

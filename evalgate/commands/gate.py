@@ -29,7 +29,7 @@ from evalgate.errors import ExitCode, NoConfigurationError, UsageError
 from evalgate.repo.base import Pair, resolve_pair
 from evalgate.repo.fingerprint import diff_parts
 from evalgate.repo.git import DEEPER
-from evalgate.repo.treeview import Subject
+from evalgate.repo.subject import Subject
 from evalgate.report.verdict import Story, render_verdict
 from evalgate.store.runs import RunStore
 

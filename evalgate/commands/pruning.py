@@ -11,7 +11,7 @@ from evalgate.core.json import Json
 from evalgate.errors import UsageError
 from evalgate.repo.history import tagged
 from evalgate.repo.remotes import default_branch
-from evalgate.repo.treeview import Subject
+from evalgate.repo.subject import Subject
 
 #: How many changes of the harness are looked back over.
 _LIMIT = 1000

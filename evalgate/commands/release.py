@@ -13,7 +13,7 @@ from evalgate.core.sample import Sample
 from evalgate.core.verdict import Verdict
 from evalgate.errors import UsageError
 from evalgate.repo.history import tags_within
-from evalgate.repo.treeview import Subject
+from evalgate.repo.subject import Subject
 
 #: So many tags are looked at, the newest first.
 _LIMIT = 20

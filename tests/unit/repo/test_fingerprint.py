@@ -21,7 +21,8 @@ from evalgate.repo.fingerprint import (
     fingerprint,
 )
 from evalgate.repo.pathspecs import to_pathspecs
-from evalgate.repo.treeview import Subject, open_tree
+from evalgate.repo.subject import Subject
+from evalgate.repo.treeview import open_tree
 
 PARTS = {"prompt": ["prompts/**"], "code": ["agent/**/*.py"]}
 

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from evalgate.core.decision import worst
 from evalgate.errors import EvalgateError, ExitCode, InterruptedRunError
-from evalgate.repo.hook_script import read_script, with_project, write_script
 from evalgate.repo.pair import Pair
 from evalgate.repo.place import Place, find_place
 from evalgate.repo.pushed import PushedRef, pair_for_push, pushed_refs
@@ -115,6 +114,8 @@ def _judge(place: Place, watches: dict[str, Watch | None], pair: Pair, ref: str)
 
 def _renew(script: Path, project: str, watch: Watch) -> None:
     """Let the hook's own look at a push know the configuration of now."""
+    from evalgate.repo.hook_script import read_script, with_project, write_script  # noqa: PLC0415
+
     with contextlib.suppress(OSError):
         text = read_script(script)
         renewed = with_project(text, project, watch)

@@ -54,6 +54,7 @@ def clean(options: Globals, *, dry_run: bool, images: bool) -> int:
 @click.option("--command", default="", metavar="WORDS", help="The agent's command, as for a shell.")
 @click.option("--model", default="", help="The id of its model.")
 @click.option("--upstream", default="", help="Who serves it: anthropic, openai, a URL, env:NAME.")
+@click.option("--image", is_flag=True, help="A Dockerfile, also where the agent needs none.")
 @click.option("--pyproject", is_flag=True, help="Add [tool.evalgate] to pyproject.toml instead.")
 @click.option("--hook/--no-hook", default=True, help="The pre-push hook.")
 @click.option("--workflow/--no-workflow", default=True, help="A workflow for GitHub Actions.")
@@ -67,6 +68,7 @@ def init(
     command: str,
     model: str,
     upstream: str,
+    image: bool,
     pyproject: bool,
     hook: bool,
     workflow: bool,
@@ -79,7 +81,7 @@ def init(
     from evalgate.commands.starting import Wishes
 
     asks = not (yes or dry_run or options.as_json) and sys.stdin.isatty() and sys.stdout.isatty()
-    wishes = Wishes(agent=agent, command=command, model=model, upstream=upstream)
+    wishes = Wishes(agent=agent, command=command, model=model, upstream=upstream, image=image)
     wanted = InitOptions(
         wishes=wishes, pyproject=pyproject, hook=hook, workflow=workflow, dry_run=dry_run
     )

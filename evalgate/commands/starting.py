@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePosixPath
 
 from evalgate.core.first_config import FirstConfig
 from evalgate.errors import UsageError
@@ -15,6 +15,12 @@ from evalgate.errors import UsageError
 _PROGRAMS = ("agent/main.py", "agent/agent.py", "agent.py", "src/agent.py", "main.py", "bot.py")
 _PROMPTS = ("prompts/", ".claude/", "CLAUDE.md", "AGENTS.md")
 _TOOLS = (".mcp.json", "tools/", "tools.json")
+#: What lies beside an agent's program, by the ends of names.
+_SUFFIXES: Mapping[str, Sequence[str]] = {
+    "prompt": (".md", ".txt", ".j2", ".jinja", ".prompt"),
+    "tools": (".json", ".toml", ".yaml", ".yml"),
+    "code": (".py", ".js", ".mjs", ".ts", ".sh"),
+}
 _CLAUDE = (
     *("claude", "-p", "{instruction}", "--model", "{model}", "--max-turns", "{max_turns}"),
     *("--permission-mode", "acceptEdits", "--allowedTools", "Bash,Edit,Read,Write"),
@@ -33,12 +39,16 @@ _SMALL, _SMALL_MODEL = "local-model", "smollm2-135m-instruct"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wishes:
-    """What a person says; an empty word is asked for, or found out."""
+    """What a person says; an empty word is asked for, or found out.
+
+    ``image`` asks for one of the project's own, also where the agent needs none.
+    """
 
     agent: str = ""
     command: str = ""
     model: str = ""
     upstream: str = ""
+    image: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -114,11 +124,13 @@ def start(files: Sequence[str], wishes: Wishes, ask: Ask) -> Start:
         raise UsageError(message, hint="--command tells how yours is started")
     parts = _parts(files, command, starter=starter)
     notes = _notes(name, wishes, parts)
-    dockerfile = "" if "sandbox/Dockerfile" in files else "sandbox/Dockerfile"
+    # With an image of its own a project needs containers; without one bubblewrap does too.
+    dockerfile = "sandbox/Dockerfile" if kind.install or wishes.image else ""
+    if dockerfile in files:
+        notes.append(f"{dockerfile} is there already: [sandbox] dockerfile does not name it")
+        dockerfile = ""
     if dockerfile:
         parts["sandbox"] = ["sandbox/**"]
-    else:
-        notes.append("sandbox/Dockerfile is there already: [sandbox] dockerfile does not name it")
     if not parts:
         message = "nothing here looks like a part of an agent: no prompts, no program"
         raise UsageError(message, hint="--command tells how it is started, or --agent starter")
@@ -173,18 +185,23 @@ def _parts(files: Sequence[str], command: Sequence[str], *, starter: bool) -> di
             "tools": ["agent/tools.json"],
             "code": ["agent/agent.py"],
         }
-    named = [word.removeprefix("{harness_dir}/") for word in command if "{harness_dir}/" in word]
-    code: list[str] = []
-    for name in named:
-        folder = str(PurePosixPath(name).parent)
-        near = f"{_escaped(folder)}/**/*.py" if folder != "." else _escaped(name)
-        code += [near] if near not in code and name in files else []
-    found = {
+    found: dict[str, list[str]] = {
         "prompt": _there(files, _PROMPTS),
         "tools": _there(files, _TOOLS),
-        "code": code,
+        "code": [],
     }
-    return {name: globs for name, globs in found.items() if globs}
+    for word in command:
+        name = word.removeprefix("{harness_dir}/")
+        if name == word or name not in files:
+            continue
+        folder = posixpath.dirname(name)
+        if not folder:
+            found["code"].append(_escaped(name))
+            continue
+        suffixes = {posixpath.splitext(one)[1] for one in files if one.startswith(f"{folder}/")}
+        for part, kinds in _SUFFIXES.items():
+            found[part] += [f"{_escaped(folder)}/**/*{kind}" for kind in kinds if kind in suffixes]
+    return {name: list(dict.fromkeys(globs)) for name, globs in found.items() if globs}
 
 
 def _there(files: Sequence[str], names: Sequence[str]) -> list[str]:
@@ -206,8 +223,8 @@ def _notes(name: str, wishes: Wishes, parts: Mapping[str, Sequence[str]]) -> lis
     notes = []
     if name == "program" and not wishes.command:
         notes.append("look at [agent] command: how your program is told model and task is a guess")
-    if not parts:
-        notes.append("[harness.parts] names the image alone: add prompts and code of your agent")
+    if any("/" not in glob for glob in parts.get("code", ())):
+        notes.append("[harness.parts] code is the program alone: add the modules that it imports")
     return notes
 
 

@@ -52,7 +52,9 @@ class FirstConfig:
             "",
             f"[{start}sandbox]",
             'use = "auto"  # docker, podman or bwrap, whichever works first',
-            *([f"dockerfile = {_text(self.dockerfile)}"] if self.dockerfile else []),
+            f"dockerfile = {_text(self.dockerfile)}"
+            if self.dockerfile
+            else '# image = "…"  # another one than python:3.12-slim; or evalgate init --image',
             "",
             f"[{start}policy]",
             "margin = 0.10  # the drop of the pass rate that you care about",

@@ -148,10 +148,8 @@ def _files(git: Git, prefix: str) -> list[str]:
 
 def _first(root: Path, begun: Start, options: InitOptions) -> Iterator[Writing]:
     name = "pyproject.toml" if options.pyproject else "evalgate.toml"
-    text = begun.config.render(table_of(name))
-    data = _after(root / name, text, apart=True)
+    data = _after(root / name, begun.config.render(table_of(name)), apart=True)
     _require_toml(root / name, data)
-    yield Writing(path=name, data=data, add=True)
     suite = begun.config.suite
     if not any((root / suite).glob("*/task.toml")):
         yield from _bundled(f"tasks/{_TASK}", f"{suite}/{_TASK}")
@@ -160,6 +158,8 @@ def _first(root: Path, begun: Start, options: InitOptions) -> Iterator[Writing]:
         yield Writing(path=begun.config.dockerfile, data=dockerfile.encode())
     if begun.starter:
         yield from _bundled("harness", "agent")
+    # At the end: where it is there, all the rest is taken to be.
+    yield Writing(path=name, data=data, add=True)
 
 
 def _bundled(source: str, target: str) -> Iterator[Writing]:

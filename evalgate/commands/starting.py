@@ -230,7 +230,7 @@ def _notes(name: str, wishes: Wishes, parts: Mapping[str, Sequence[str]]) -> lis
 
 def _suite(files: Sequence[str]) -> str:
     """Return the folder of tasks: one that has other things than tasks in it is not taken."""
-    taken = _below(files, "tasks/")
+    taken = "tasks" in files or _below(files, "tasks/")
     ours = any(re.fullmatch(r"tasks/[^/]+/task\.toml", name) for name in files)
     return "evals" if taken and not ours else "tasks"
 

@@ -199,6 +199,21 @@ def test_a_folder_below_the_top(fresh, evalgate, scripted):
     assert "wrote" not in evalgate("init", cwd=folder / "agent").stdout
 
 
+def test_what_was_stopped_half_way_goes_on(fresh, evalgate):
+    """The configuration comes last: without it the next call writes what is missing."""
+    fresh.write("tasks", "a file\n")
+    fresh.write("evals/add-subtracts", "a file\n")
+    done = evalgate("init", cwd=fresh.path)
+    assert done.returncode == 2
+    assert "Not a directory" in done.stderr or "exists" in done.stderr
+    assert not (fresh.path / "evalgate.toml").exists()
+    (fresh.path / "evals/add-subtracts").unlink()
+    done = evalgate("init", cwd=fresh.path)
+    assert done.returncode == 0, done.stderr
+    assert "wrote evalgate.toml" in done.stdout
+    assert (fresh.path / "evals/add-subtracts/task.toml").exists()
+
+
 def test_no_repository(tmp_path, evalgate):
     """The hint is how to make one."""
     done = evalgate("init", cwd=tmp_path)

@@ -92,6 +92,7 @@ def test_folders_of_other_things_are_not_taken() -> None:
     assert "sandbox" not in begun.config.parts
     begun = start(("bot.py",), Wishes(image=True), likely)
     assert begun.config.parts["sandbox"] == ["sandbox/**"]
+    assert start(("tasks", "bot.py"), Wishes(), likely).config.suite == "evals"
     begun = start(("tasks/one/task.toml", "bot.py"), Wishes(), likely)
     assert begun.config.suite == "tasks"
 

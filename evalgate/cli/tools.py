@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import click
@@ -46,6 +47,50 @@ def clean(options: Globals, *, dry_run: bool, images: bool) -> int:
 
     cleaned = remove(dry_run=dry_run, images=images)
     return out(options, cleaned.text, cleaned.to_json())
+
+
+@cli.command()
+@click.option("--agent", default="", help="claude-code, program or starter; else it is found out.")
+@click.option("--command", default="", metavar="WORDS", help="The agent's command, as for a shell.")
+@click.option("--model", default="", help="The id of its model.")
+@click.option("--upstream", default="", help="Who serves it: anthropic, openai, a URL, env:NAME.")
+@click.option("--image", is_flag=True, help="A Dockerfile, also where the agent needs none.")
+@click.option("--pyproject", is_flag=True, help="Add [tool.evalgate] to pyproject.toml instead.")
+@click.option("--hook/--no-hook", default=True, help="The pre-push hook.")
+@click.option("--workflow/--no-workflow", default=True, help="A workflow for GitHub Actions.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be written.")
+@click.option("-y", "--yes", is_flag=True, help="Ask nothing: take what is likely.")
+@pass_globals
+def init(
+    options: Globals,
+    *,
+    agent: str,
+    command: str,
+    model: str,
+    upstream: str,
+    image: bool,
+    pyproject: bool,
+    hook: bool,
+    workflow: bool,
+    dry_run: bool,
+    yes: bool,
+) -> int:
+    """Begin here: configuration, a sample task, image, workflow, hook. Nothing is overwritten."""
+    from evalgate.commands.init import InitOptions
+    from evalgate.commands.init import init as begin
+    from evalgate.commands.starting import Wishes
+
+    asks = not (yes or dry_run or options.as_json) and sys.stdin.isatty() and sys.stdout.isatty()
+    wishes = Wishes(agent=agent, command=command, model=model, upstream=upstream, image=image)
+    wanted = InitOptions(
+        wishes=wishes, pyproject=pyproject, hook=hook, workflow=workflow, dry_run=dry_run
+    )
+
+    def ask(question: str, likely: str) -> str:
+        return str(click.prompt(question, default=likely)) if asks else likely
+
+    done = begin(options.directory, wanted, ask)
+    return out(options, done.text, done.to_json())
 
 
 @cli.group()

@@ -16,7 +16,6 @@ from pathlib import Path
 
 from evalgate.core.decision import worst
 from evalgate.errors import EvalgateError, ExitCode, InterruptedRunError
-from evalgate.repo.hook_script import read_script, with_project, write_script
 from evalgate.repo.pair import Pair
 from evalgate.repo.place import Place, find_place
 from evalgate.repo.pushed import PushedRef, pair_for_push, pushed_refs
@@ -45,33 +44,36 @@ def call_hook(words: Sequence[str]) -> ExitCode | None:
     return run_hook(Path.cwd(), rest[0] if rest else "", standard_input(), caller)
 
 
-def standard_input() -> str | None:
-    """Return what is said on standard input, None where nobody is there to say anything."""
+def standard_input() -> str:
+    """Return what is said on standard input, nothing where it is closed, or a terminal."""
     if sys.stdin is None or stat.S_ISCHR(os.fstat(sys.stdin.fileno()).st_mode):
-        return None  # closed, a terminal, or /dev/null
+        return ""
     return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
 
 
-def run_hook(directory: Path, remote: str, stdin: str | None, caller: Caller) -> ExitCode:
+def run_hook(directory: Path, remote: str, stdin: str, caller: Caller) -> ExitCode:
     """Judge every pushed ref; the worst of what blocks is the exit code.
 
     Whatever keeps a ref from being judged is said and lets it through: the check on the
     pull request is the gate, and a hook that fails for its own reasons is switched off.
-    ``stdin`` is what git says, None where nobody says anything.
+    ``stdin`` is what git says, empty where nobody says anything.
     """
+    remote = remote or os.environ.get("PRE_COMMIT_REMOTE_NAME", "")
     try:
         place = find_place(directory / caller.project)
         pairs = _pairs(place, remote, pushed_refs(place.git, stdin, os.environ))
     except EvalgateError as error:
         _say_unjudged(error)
         return ExitCode.OK
-    watches = {head: watch_of(place, head) for head in {pair.head.rev for pair, _ in pairs}}
+    watches: dict[str, Watch | None] = {}
     codes = []
     for pair, ref in pairs:
-        watch = watches[pair.head.rev]
-        if pair.base is None or (watch and agree(place.git, watch, pair.base, pair.head.rev)):
-            continue
-        codes.append(_judge(place, ref, pair, pair.base))
+        try:
+            codes.append(_judge(place, watches, pair, ref))
+        except InterruptedRunError:
+            raise
+        except EvalgateError as error:
+            _say_unjudged(error, ref)
     newest = list(watches.values())
     if caller.script is not None and len(newest) == 1 and newest[0] is not None:
         _renew(caller.script, caller.project, newest[0])
@@ -92,17 +94,19 @@ def _pairs(place: Place, remote: str, refs: Sequence[PushedRef]) -> list[tuple[P
     return list(found.values())
 
 
-def _judge(place: Place, ref: str, pair: Pair, base: str) -> ExitCode:
+def _judge(place: Place, watches: dict[str, Watch | None], pair: Pair, ref: str) -> ExitCode:
+    head, base = pair.head.rev, pair.base
+    if base is None:
+        return ExitCode.OK
+    if head not in watches:
+        watches[head] = watch_of(place, head)
+    watch = watches[head]
+    if watch is not None and agree(place.git, watch, base, head):
+        return ExitCode.OK
     # Only now is there work, and all of evalgate is needed.
     from evalgate.commands.pushed_edit import judge_push  # noqa: PLC0415
 
-    try:
-        code, said = judge_push(place, ref, pair, base)
-    except InterruptedRunError:
-        raise
-    except EvalgateError as error:
-        _say_unjudged(error, ref)
-        return ExitCode.OK
+    code, said = judge_push(place, ref, pair, base)
     for line in said:
         _say(line)
     return code
@@ -110,6 +114,8 @@ def _judge(place: Place, ref: str, pair: Pair, base: str) -> ExitCode:
 
 def _renew(script: Path, project: str, watch: Watch) -> None:
     """Let the hook's own look at a push know the configuration of now."""
+    from evalgate.repo.hook_script import read_script, with_project, write_script  # noqa: PLC0415
+
     with contextlib.suppress(OSError):
         text = read_script(script)
         renewed = with_project(text, project, watch)

@@ -29,26 +29,27 @@ def parse_pre_push(stdin: str) -> list[PushedRef]:
     return [_pushed(line) for line in stdin.splitlines() if line.strip()]
 
 
-def pushed_refs(git: Git, stdin: str | None, environ: Mapping[str, str]) -> list[PushedRef]:
+def pushed_refs(git: Git, stdin: str, environ: Mapping[str, str]) -> list[PushedRef]:
     """Return what is pushed, by whoever tells: git's lines, pre-commit and prek, or nobody.
 
-    ``stdin`` is None where there was none to read; then HEAD against its upstream is meant.
-    pre-commit and prek tell of the first ref of a push alone.
+    pre-commit and prek tell of the first ref of a push alone. Where nobody tells (a manager that
+    hands no lines on, or a person by hand) HEAD is held against its upstream.
     """
-    lines = parse_pre_push(stdin or "")
+    lines = parse_pre_push(stdin)
     if lines:
         return lines
-    head, since, name = (environ.get(variable, "") for variable in _FRAMEWORK)
-    if not head and (stdin is not None or environ.get("PRE_COMMIT_REMOTE_NAME")):
-        return []  # git was heard: no ref; so was pre-commit: the first push of a history
-    upstream = "" if head else "@{upstream}"
-    local, remote = git.lookup(f"{head or 'HEAD'}^{{commit}}", f"{since or upstream}^{{commit}}")
+    head, known, name = (environ.get(variable, "") for variable in _FRAMEWORK)
+    if not head:
+        if environ.get("PRE_COMMIT_REMOTE_NAME"):
+            return []  # pre-commit names no commits where a whole history is new
+        head, name = "HEAD", "HEAD"
+        upstream = ("rev-parse", "-q", "--verify", "@{upstream}^{commit}")
+        known = git.run(*upstream, ok=(0, 1, 128)).decode().strip()
+    (local,) = git.lookup(f"{head}^{{commit}}")
     if local is None:
         return []
-    zero = "0" * len(local)
-    known = remote or since or zero
-    name = name or "HEAD"
-    return [PushedRef(local_ref=head or "HEAD", local_oid=local, remote_ref=name, remote_oid=known)]
+    known = known or "0" * len(local)
+    return [PushedRef(local_ref=head, local_oid=local, remote_ref=name, remote_oid=known)]
 
 
 def pair_for_push(git: Git, ref: PushedRef, remote: str) -> Pair | None:

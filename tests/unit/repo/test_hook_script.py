@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
+import random
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping
@@ -11,6 +13,10 @@ from typing import Any
 
 import pytest
 
+from evalgate.core.config import load_config
+from evalgate.core.schema import Source
+from evalgate.errors import UsageError
+from evalgate.repo.fingerprint import fingerprint
 from evalgate.repo.hook_script import (
     PREVIOUS,
     is_ours,
@@ -22,6 +28,9 @@ from evalgate.repo.hook_script import (
     write_script,
 )
 from evalgate.repo.place import find_place
+from evalgate.repo.pushed import PushedRef, pair_for_push
+from evalgate.repo.subject import Subject
+from evalgate.repo.treeview import open_tree
 from evalgate.repo.watched import Watch, agree, watch_of
 
 ZERO = "0" * 40
@@ -310,3 +319,66 @@ def test_a_hook_is_replaced_while_it_runs(tmp_path: Path) -> None:
         assert running.communicate("x\n")[0] == "old\n"
     assert subprocess.run([hook], capture_output=True, text=True).stdout == "new\n"
     assert list(tmp_path.iterdir()) == [hook]
+
+
+GLOBS = (["p/*.md"], ["p/**"], ["p/[!x]*"], ["**/*.md"], ["p/a.md", "q?/*"])
+NAMES = ("p/a.md", "p/x.md", "p/d/b.md", "q1/z", "q/z", "README", "src/é c.md", "w.md")
+
+
+def _random_history(work: Any, luck: random.Random) -> list[str]:
+    """Commit edits, deletions and other configurations on branches and merges of them."""
+    commits = [work.commit({**dict.fromkeys(NAMES, "old"), "evalgate.toml": _config(luck)})]
+    for number in range(9):
+        work.git("checkout", "-q", "--detach", luck.choice(commits))
+        if luck.random() < 0.25:
+            other = luck.choice(commits)
+            work.git("merge", "-q", "-Xours", "-m", "m", other, ok=(0, 1))
+        for name in luck.sample(NAMES, luck.choice([0, 1, 2])):
+            (work.path / name).unlink(missing_ok=True)
+            if luck.random() < 0.8:
+                work.write(name, luck.choice("abc"))
+        work.commit({"evalgate.toml": _config(luck)} if luck.random() < 0.15 else {}, str(number))
+        commits.append(work.oid("HEAD"))
+    return commits
+
+
+def _config(luck: random.Random) -> str:
+    globs, margin = json.dumps(luck.choice(GLOBS)), luck.choice([1, 2])
+    model = 'id = "m"\nupstream = "local-model"'
+    return f"[harness.parts]\np = {globs}\n[models.m]\n{model}\n[policy]\nmargin = 0.{margin}\n"
+
+
+def _digest(work: Any, commit: str) -> str:
+    """Return the fingerprint of a commit, or what is wrong with its harness."""
+    with open_tree(work.locate(), Subject.parse(commit)) as view:
+        config = load_config(
+            Source("evalgate.toml", view.read_text("evalgate.toml") or ""), below=()
+        )
+        assert config is not None
+        parts, settings = config.harness.parts, config.settings
+        try:
+            return fingerprint(view, parts=parts, root="", settings=settings).digest
+        except UsageError as error:
+            return error.message
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_it_is_never_silent_where_a_fingerprint_differs(work: Any, seed: int) -> None:
+    """Every pair of commits of a random history, pushed over one another and as new branches."""
+    luck = random.Random(seed)
+    commits = _random_history(work, luck)
+    work.git("remote", "add", "origin", "/nowhere")
+    work.git("update-ref", "refs/remotes/origin/main", luck.choice(commits))
+    work.git("checkout", "-q", "--detach", luck.choice(commits))
+    hooked = Hooked(work, "sh")
+    digests = {commit: _digest(work, commit) for commit in commits}
+    silent = 0
+    for head in commits:
+        for there in (*commits, ZERO):
+            if hooked.push(f"x {head} x {there}"):
+                continue
+            ref = PushedRef(local_ref="x", local_oid=head, remote_ref="x", remote_oid=there)
+            pair = pair_for_push(work.locate(), ref, "origin")
+            assert pair is None or digests[head] == digests.get(pair.base or "")
+            silent += 1
+    assert silent

@@ -27,16 +27,16 @@ from evalgate.core.policy import Policy
 PAGE = Path(__file__).parents[1] / "docs/real-gates.md"
 #: Trials of a task in the baseline, and planned ones of the head.
 DESIGNS = ((5, 5), (20, 5), (20, 10), (20, 20))
-#: The design that the power is promised for: a baseline accepted on purpose, ten trials a task.
-PROMISED = (20, 10)
+#: The design that the power is promised for: seven tasks tell less than twelve, and want more runs.
+PROMISED = (20, 20)
 #: The prompt of base and head.
 SAME = ("as-is", "as-is")
 SMALL = ("as-is", "diff")
 LARGE = ("as-is", "shown")
 PAIRS = (SAME, SMALL, LARGE)
 FALSE_BLOCK, POWER = 0.05, 0.90
-#: What an edit costs of the pass rate for which the power is promised.
-PROMISED_DROP = 0.20
+#: What an edit costs of the pass rate for which the power is promised: 20 points, rounded.
+PROMISED_DROP = 0.195
 LEAST_TASKS = 6
 BETWEEN = (0.20, 0.80)
 #: Standard errors of the drawing by which a share of few gates may miss its goal.
@@ -47,12 +47,13 @@ Found = Mapping[tuple[int, int], Mapping[tuple[str, str], float]]
 
 
 def dealt(real: RealTrials, gates: int) -> Found:
-    """Return the shares of gates that block."""
+    """Return the shares of gates that block; both sides of one prompt are dealt from one deal."""
+    passes = {arm: real.passes(arm) for arm in real.arms}
     return {
         (stored, planned): {
             (base, head): dealt_outlook(
-                real.passes(base),
-                real.passes(head),
+                passes[base],
+                passes[head],
                 Policy(),
                 stored=stored,
                 planned=planned,

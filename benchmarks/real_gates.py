@@ -73,13 +73,13 @@ def rows_of_gates(real: RealTrials, found: Found, gates: int) -> Iterator[str]:
     for (stored, planned), shares in found.items():
         row = "".join(f"{shares[pair]:>18.1%}" for pair in PAIRS)
         yield f"{stored:>14}{planned:>9}{row}"
-    costs = "".join(f"{-100 * lost(real, pair):>+11.1f} points" for pair in PAIRS)
+    costs = "".join(f"{100 * gained(real, pair):>+11.1f} points" for pair in PAIRS)
     yield f"{'the edit costs':>23}{costs}"
 
 
-def lost(real: RealTrials, pair: tuple[str, str]) -> float:
-    """Return what the head's prompt costs of the mean pass rate."""
-    return real.mean(pair[0]) - real.mean(pair[1])
+def gained(real: RealTrials, pair: tuple[str, str]) -> float:
+    """Return what the head's prompt adds to the mean pass rate; what it costs is below zero."""
+    return real.mean(pair[1]) - real.mean(pair[0])
 
 
 def page(real: RealTrials, table: str) -> str:
@@ -122,7 +122,7 @@ def goals_of(real: RealTrials, found: Found, *, gates: int, quick: bool) -> list
         ),
         Goal(
             name="what the large edit costs",
-            found=lost(real, LARGE),
+            found=-gained(real, LARGE),
             limit=PROMISED_DROP,
             at_least=True,
         ),

@@ -55,7 +55,7 @@ def compare(project: Project, base: str, head: str) -> Compared:
         verdict = judge(base_sample, head_sample, state.config.policy)
         verdict, anchor = beside_release(verdict, state)
     how = "named on the command line"
-    same = sides[0].sample == sides[1].sample
+    same = head_sample.is_within(base_sample) or base_sample.is_within(head_sample)
     notes = ("both sides are the same numbers: they say nothing of one another",) if same else ()
     verdict = replace(verdict, context={**verdict.context, "same_numbers": same})
     story = Story(base=sides[0].said, head=sides[1].said, how=how, anchor=anchor, notes=notes)

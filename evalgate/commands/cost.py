@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import replace
 
 from evalgate.core.config import Config
@@ -13,11 +14,12 @@ from evalgate.core.trajectory import Usage
 from evalgate.core.trial import Signals
 
 
-def trial_costs(sample: Sample, harness: Harness) -> dict[str, float] | None:
-    """Return the mean cost of a trial of each task, in US dollars.
+def trial_costs(sample: Sample, harness: Harness, tasks: Iterable[str]) -> dict[str, float] | None:
+    """Return the mean cost of a trial of each of these tasks, in US dollars.
 
     By the harness's price of today where its models have but one, else by what the trials cost
-    when they were made. None when that is unknown of any of them.
+    when they were made; a task that the sample measured no trial of costs the mean of the others.
+    None when that is unknown of any trial.
     """
     price = only_price(harness.config)
     costs: dict[str, float] = {}
@@ -27,10 +29,14 @@ def trial_costs(sample: Sample, harness: Harness) -> dict[str, float] | None:
             for row in task.measured
         ]
         known = [cost for cost in rows if cost is not None]
-        if not known or len(known) < len(rows):
+        if len(known) < len(rows):
             return None
-        costs[name] = math.fsum(known) / len(known)
-    return costs or None
+        if known:
+            costs[name] = math.fsum(known) / len(known)
+    if not costs:
+        return None
+    mean = math.fsum(costs.values()) / len(costs)
+    return {name: costs.get(name, mean) for name in tasks}
 
 
 def only_price(config: Config) -> Price | None:

@@ -64,7 +64,7 @@ def measured_suite(project: Project, rev: str | None, *, outcomes: bool = False)
         return MeasuredSuite(
             policy=policy,
             stored=stored,
-            costs=trial_costs(found.sample, state.harness),
+            costs=trial_costs(found.sample, state.harness, stored),
             trials=state.config.trials,
             outcomes=_outcomes(state, sample) if outcomes else {},
             left_out=tuple(name for name in digests if name not in stored),

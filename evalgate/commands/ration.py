@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -55,11 +54,9 @@ def ration(
     Where nobody knows them the whole suite is planned, and the money ends it when it is spent.
     """
     whole = {task.id: trials for task in tasks}
-    known = trial_costs(baseline, harness)
-    if usd is None or known is None or not whole:
+    costs = trial_costs(baseline, harness, whole)
+    if usd is None or costs is None or not whole:
         return Ration(trials=whole, wanted=trials)
-    mean = math.fsum(known.values()) / len(known)
-    costs = {name: known.get(name, mean) for name in whole}
     allocation, least = allocate(usd, costs, most=trials), least_usd(costs)
     if allocation is None:
         said = (

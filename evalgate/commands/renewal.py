@@ -110,17 +110,14 @@ def _described(state: State, options: RenewOptions) -> Renewal:
     sample = pool(state.baselines(fingerprint))
     reasons = _unmeasured(state) if sample is None else _unfitting(state, sample)
     older = sample or _older(state)
-    costs = None if older is None else trial_costs(older, state.harness)
-    usd = None
-    if costs is not None:
-        mean = math.fsum(costs.values()) / len(costs)
-        usd = options.trials * math.fsum(costs.get(task.id, mean) for task in tasks)
+    names = [task.id for task in tasks]
+    costs = None if older is None else trial_costs(older, state.harness, names)
     return Renewal(
         fingerprint=fingerprint,
         reasons=reasons,
         trials=options.trials,
         tasks=len(tasks),
-        usd=usd,
+        usd=None if costs is None else options.trials * math.fsum(costs.values()),
         rev=options.rev,
     )
 

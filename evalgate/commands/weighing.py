@@ -124,6 +124,7 @@ class Weighing:
         verdict = replace(verdict, context=context)
         verdict, anchor = beside_release(verdict, base)
         notes = (*self.story.notes, *_powerless(baseline, base), *waivers)
+        notes += verdict.policy.only_recorded if self.live else ()
         notes += _scripted_notes(baseline, head.sample)
         notes += _errored_notes(verdict)
         notes += () if voiding else head.hits[:_HITS]

@@ -92,6 +92,15 @@ class Sample:
     evidence: Evidence
     recordings: int = 1
 
+    def is_within(self, other: Sample) -> bool:
+        """Tell whether every trial is one of another sample's, of the same harness and task."""
+        if self.fingerprint != other.fingerprint or not self.rows:
+            return False
+        return self == other or not any(
+            new_rows(other.tasks[name].rows if name in other.tasks else (), task.rows)
+            for name, task in self.tasks.items()
+        )
+
     def without(self, tasks: Collection[str]) -> Sample:
         """Return the sample without some tasks."""
         kept = {name: task for name, task in self.tasks.items() if name not in tasks}

@@ -75,6 +75,8 @@ def test_too_little_for_any_gate_is_not_spent(gate, scripted, repo):
         found = verdict(repo)
         assert (found["decision"], found["exit_code"]) == ("budget reached", 8)
         assert found["sentence"] == "Inconclusive: the budget ended before a trial was made."
+        assert found["evidence"] is None
+        assert "Evidence" not in done.stdout
         why = f"for ${usd} no gate can end in a decision, confirming trials counted:"
         assert found["reasons"] == [f"{why} it takes about $2.64"]
         assert found["least_usd"] == pytest.approx(2.64)

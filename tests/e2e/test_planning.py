@@ -180,7 +180,12 @@ def test_the_same_numbers_twice_are_told(recorded, evalgate):
     """No difference of a thing to itself is good news."""
     recorded.write("README.md", "Words.\n")
     recorded.commit("words")
-    for sides in (("latest", "latest"), ("HEAD", "HEAD"), ("HEAD~1", "HEAD")):
+    for sides in (
+        ("latest", "latest"),
+        ("HEAD", "HEAD"),
+        ("HEAD~1", "HEAD"),
+        ("latest", "HEAD"),  # the run that the baseline was accepted from
+    ):
         done = evalgate("compare", *sides, cwd=recorded.path)
         assert done.returncode == 0, done.stderr
         assert "both sides are the same numbers" in done.stdout

@@ -13,7 +13,6 @@ from evalgate.core.policy import Policy
 from evalgate.core.sample import Sample
 from evalgate.core.verdict import Verdict
 from evalgate.repo.history import tags_within
-from evalgate.repo.subject import Subject
 
 #: So many tags are looked at, the newest first.
 _LIMIT = 20

@@ -32,7 +32,7 @@ def test_no_markup_survives(text: str) -> None:
         ("fixes #12", "fixes \\#\u200b12"),
         ("GH-12", "GH\u200b-12"),
         ("a@b.invalid", "a@\u200bb.invalid"),
-        ("https://e.invalid", "https://\u200be.invalid"),
+        ("https://e.invalid", "https\u200b://e.invalid"),
         ("www.e.invalid", "www\u200b.e.invalid"),
     ],
 )

@@ -68,13 +68,23 @@ def _signal(name: str, base: Sample, head: Sample, change: SignalChange | None) 
         levels = change.base, change.head
     if levels == (None, None):
         return None
-    shown = [UNKNOWN if one is None else signal.form.format(one) for one in levels]
+    shown = [_shown(signal.form, one) for one in levels]
     flag = "" if change is None else change.flag
     told = APART if change is None else _moved(change, same=shown[0] == shown[1])
     if UNKNOWN in shown:
         told = UNKNOWN
     words = f"{_FLAGS[flag]}{signal.words} a trial"
     return NumberRow(name=words, base=shown[0], head=shown[1], change=told)
+
+
+def _shown(form: str, value: float | None) -> str:
+    """Return a value as it is written; what is not 0 is not written as 0."""
+    if value is None:
+        return UNKNOWN
+    text = form.format(value)
+    if value > 0 and not set("123456789") & set(text):
+        return f"under {text[:-1]}1"
+    return text
 
 
 def _moved(change: SignalChange, *, same: bool) -> str:

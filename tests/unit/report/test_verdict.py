@@ -91,6 +91,20 @@ def test_an_unknown_number_is_unknown(sample: Make) -> None:
     assert "| cost a trial | \\$0.0100 | unknown | unknown |" in page
 
 
+def test_a_small_number_is_not_nothing(sample: Make) -> None:
+    """A cost that is known and not 0 is never written as 0, nor 1 of 60 as none."""
+    small = Signals(seconds=0.0, output_tokens=0, cost_usd=0.00002, failed_tool_calls=0)
+    base, head = sample(small, a="f" * 60), sample(small, a="p" + "f" * 59)
+    page = render_verdict(judge(base, head, POLICY), STORY)
+    assert "| cost a trial | under \\$0.0001 | under \\$0.0001 | same |" in page
+    assert "| seconds a trial | 0.0 | 0.0 | same |" in page
+    assert "| pass rate | 0 % (0/60) | 2 % (1/60) |" in page
+    most = render_verdict(judge(sample(a="p" * 900), sample(a="p" * 899 + "f"), POLICY), STORY)
+    assert "| pass rate | 100 % (900/900) | 99 % (899/900) |" in most
+    least = render_verdict(judge(sample(a="f" * 900), sample(a="p" + "f" * 899), POLICY), STORY)
+    assert "| pass rate | 0 % (0/900) | 1 % (1/900) |" in least
+
+
 def test_a_signal_that_moved_is_warned_of(sample: Make) -> None:
     """The checks are green, and every trial costs a third more."""
     names = [f"t{n}" for n in range(6)]

@@ -5,6 +5,8 @@ from __future__ import annotations
 import html
 import re
 
+from evalgate.core.plain import colourless
+
 _MARKUP = re.compile(r"([\\`*_\[\]<>|#~&$])")
 #: What is no sign to be read: controls, marks that turn or hide what stands beside them.
 _CONTROL = re.compile(
@@ -53,7 +55,7 @@ def escape_html(text: object, most: int = 0) -> str:
 
 def fence(text: str, language: str = "", *, lines: int = 60) -> str:
     """Return a code block no content can close, cut to a number of lines, and long lines too."""
-    found = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+    found = colourless(text).replace("\r\n", "\n").removesuffix("\n").split("\n")
     clean = [_CONTROL.sub("\ufffd", _cut(line, _WIDE)) for line in found[:lines]]
     if len(found) > lines:
         clean.append(f"… {len(found) - lines} more lines")
@@ -65,7 +67,9 @@ def fence(text: str, language: str = "", *, lines: int = 60) -> str:
 def _one_line(text: object, most: int) -> str:
     whole = str(text)
     line = whole[: 4 * most] if most else whole  # what is far beyond the cut is not looked at
-    line = line.replace("\r\n", "\n").strip("\n").replace("\n", " ⏎ ").replace("\t", " ")
+    line = (
+        colourless(line).replace("\r\n", "\n").strip("\n").replace("\n", " ⏎ ").replace("\t", " ")
+    )
     return _cut(_CONTROL.sub("\ufffd", line).strip(), most) or _NOTHING
 
 

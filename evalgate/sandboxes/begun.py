@@ -65,7 +65,9 @@ class Begun:
         with contextlib.suppress(OSError, subprocess.TimeoutExpired):
             if self.program.kept:
                 self.process.terminate()
-                self.process.wait(_PATIENCE)
+                # The program may have stopped what stands above it.
+                self.process.send_signal(signal.SIGCONT)
+                self.process.wait(_WAIT)
                 leader = None
             else:
                 os.killpg(self.process.pid, signal.SIGKILL)

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from evalgate.protocols import StageStatus
 from evalgate.sandboxes import keeper
 from evalgate.sandboxes.begun import Program
 from evalgate.sandboxes.process_group import Ending, run_group
+from evalgate.sandboxes.survivors import Sought, end_survivors
 
 #: A child without any tie: no environment, a session and a directory of its own.
 UNTIED = (
@@ -142,6 +144,20 @@ def test_nothing_outlives_a_killed_evalgate(mark: str) -> None:
     while sleepers(mark) and time.monotonic() < deadline:
         time.sleep(0.02)
     assert sleepers(mark) == []
+
+
+@pytest.mark.parametrize("more", ["", "kill -STOP $PPID; "])
+def test_whoever_looks_for_the_marks_ends_what_carries_none(mark: str, more: str) -> None:
+    """As at a second Ctrl-C, and after a kill: what stands above is asked to end it."""
+    token = f"token-{mark}"
+    with ThreadPoolExecutor(1) as pool:
+        line = f"{UNTIED.format(mark=mark)}; {more}sleep {mark}"
+        running = pool.submit(kept, line, token=token)
+        wait_for(mark, 2)
+        sought = Sought(token=token, leader=None, since=0, room="/none")
+        assert end_survivors(sought, patience=60) == 0
+        assert sleepers(mark) == []
+        assert running.result().exit_code == 128 + signal.SIGKILL
 
 
 def test_a_program_that_kills_what_stands_above_it_was_killed(mark: str) -> None:

@@ -146,6 +146,14 @@ def test_nothing_outlives_a_killed_evalgate(mark: str) -> None:
     assert sleepers(mark) == []
 
 
+def test_what_stops_all_above_it_again_and_again_is_ended(mark: str) -> None:
+    """It is let go on as often."""
+    stopping = f"env -i setsid sh -c 'while kill -STOP $0; do :; done' $PPID {mark}"
+    ending = kept(f"{stopping} & sleep 600", timeout=1)
+    assert (ending.status, ending.exit_code) == (StageStatus.TIMEOUT, None)
+    assert [line for line in command_lines() if mark.encode() in line] == []
+
+
 @pytest.mark.parametrize("more", ["", "kill -STOP $PPID; "])
 def test_whoever_looks_for_the_marks_ends_what_carries_none(mark: str, more: str) -> None:
     """As at a second Ctrl-C, and after a kill: what stands above is asked to end it."""

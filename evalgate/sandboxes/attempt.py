@@ -221,13 +221,14 @@ class Attempt:
         trees: Mapping[str, Tree] | None = None,
         detail: str = "",
     ) -> StageResult:
-        """Put the result together."""
+        """Put the result together; what took no ``seconds`` of its own took them since it began."""
+        since = self.began if self.talk.begun is None else self.talk.begun
         return StageResult(
             status=status,
             exit_code=exit_code,
             log=self.talk.log.render(),
             log_bytes=self.talk.log.total,
-            seconds=round(time.monotonic() - self.began, 3) if seconds is None else seconds,
+            seconds=round(time.monotonic() - since, 3) if seconds is None else seconds,
             trees=trees or {},
             detail=detail,
         )

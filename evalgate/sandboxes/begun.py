@@ -16,7 +16,8 @@ from evalgate.owners import started_at
 from evalgate.sandboxes import keeper
 from evalgate.sandboxes.survivors import Sought, end_survivors
 
-#: How long ending everything may take, and how long the kernel may take to tell of it.
+#: How long ending everything may take; what stands above it may have as long as the kernel, which
+#: has to tell of the end: given up, it would leave behind what nobody else knows.
 _PATIENCE = 0.7
 _WAIT = 5.0
 _SAID = 1000
@@ -60,19 +61,14 @@ class Begun:
         Instead of a code: nothing when it can not be ended, or why it could not be started.
         """
         # Not waited for yet, it keeps its number: neither group nor session can be another's.
-        since = started_at(self.process.pid) or 0
-        leader: int | None = self.process.pid
-        with contextlib.suppress(OSError, subprocess.TimeoutExpired):
-            if self.program.kept:
-                self.process.terminate()
-                self.process.wait(_PATIENCE)
-                leader = None
-            else:
-                os.killpg(self.process.pid, signal.SIGKILL)
-        program = self.program
+        leader, program = self.process.pid, self.program
+        since = started_at(leader) or 0
+        if not program.kept:
+            with contextlib.suppress(OSError):
+                os.killpg(leader, signal.SIGKILL)
         sought = Sought(token=program.token, leader=leader, since=since, room=program.room)
         try:
-            left = end_survivors(sought, patience=_PATIENCE)
+            left = end_survivors(sought, patience=_WAIT if program.kept else _PATIENCE)
             code = self.process.wait(_WAIT)
             return left, self._said() if program.kept else _as_in_a_shell(code)
         except subprocess.TimeoutExpired:

@@ -44,27 +44,43 @@ def main() -> None:
     except OSError as error:
         os.write(said, f"failed {error.strerror}".encode())
         return
-    while signal.sigwait(_AWAITED) != signal.SIGTERM:
-        with contextlib.suppress(ChildProcessError):
-            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
-                if ended[0] == program:
-                    os.write(said, f"ended {os.waitstatus_to_exitcode(ended[1])}".encode())
+    # Nobody may listen any more, when PARENT is just about to be gone.
+    with contextlib.suppress(BrokenPipeError):
+        while signal.sigwait(_AWAITED) != signal.SIGTERM:
+            with contextlib.suppress(ChildProcessError):
+                while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                    if ended[0] == program:
+                        os.write(said, f"ended {os.waitstatus_to_exitcode(ended[1])}".encode())
     _end_all()
 
 
 def _end_all() -> None:
-    """Kill the children until there is none: those of a dead one are the next ones."""
+    """Kill the children until there is none: those of a dead one are the next ones.
+
+    Each goes with its group, as a whole, which can hold none that is not below: no session of
+    theirs is older than the program.
+    """
     with contextlib.suppress(ChildProcessError):
         while True:
-            for child in _children():
+            for child in children():
                 with contextlib.suppress(OSError):
-                    os.kill(child, signal.SIGKILL)
+                    os.killpg(os.getpgid(child), signal.SIGKILL)
             os.waitpid(-1, 0)
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
 
 
-def _children() -> list[int]:
+def children() -> list[int]:
+    """Return the children that live or are to be waited for, at least one if there is any."""
+    try:
+        with open("/proc/thread-self/children", "rb") as told:  # noqa: PTH123
+            return [int(child) for child in told.read().split()]
+    except FileNotFoundError:  # a kernel built without it
+        return found_children()
+
+
+def found_children() -> list[int]:
+    """Return the children of this process by a look at all there are."""
     own = str(os.getpid()).encode()
     found = []
     for name in os.listdir("/proc"):  # noqa: PTH208 pathlib takes longer to import than all else

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 
 import pytest
 from hypothesis import given, settings
@@ -21,6 +22,7 @@ from tests.unit.report.rendering import rendered
 _LINES = "\n".join(f"+{'é' * 300} {n}" for n in range(500))
 
 
+@cache
 def large(tasks: int) -> tuple[Verdict, Story]:
     """Return a regression of many tasks, all of which fell, with long diffs."""
     names = [f"task-{n:04}" for n in range(tasks)]
@@ -103,7 +105,7 @@ def test_a_page_with_room_has_all_but_what_is_beyond_counting() -> None:
 @pytest.mark.parametrize("limit", [40, 200, 700, 1_500, 3_000, 20_000])
 def test_no_limit_breaks_a_page(limit: int) -> None:
     """Cut as short as it may be, it begins with its marker and is well-formed."""
-    for verdict, story in (large(3_000), dealt(Decision.REGRESSION)):
+    for verdict, story in (large(300), dealt(Decision.REGRESSION)):
         page = render_verdict(verdict, story, limit_bytes=limit)
         assert len(page.encode()) <= limit
         assert page.startswith("<!-- evalgate:v1 -->")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 
 import pytest
@@ -291,6 +292,17 @@ def test_what_can_not_be_judged_is_said_and_goes_through(pushed):
     done = push(pushed)
     assert done.returncode == 0
     assert "not judged: evalgate.toml" in done.stderr
+
+
+def test_a_state_folder_that_can_not_be_written_stops_nobody(pushed):
+    """What the system refuses is said like all else."""
+    regress(pushed)
+    shutil.rmtree(pushed.path / ".evalgate", ignore_errors=True)
+    pushed.write(".evalgate", "a file\n")
+    done = push(pushed)
+    assert done.returncode == 0, done.stderr
+    assert "refs/heads/main: not judged: " in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_regression_after_an_unmeasured_push_is_said(pushed, scripted, evalgate):

@@ -10,12 +10,12 @@ import contextlib
 import os
 import stat
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from evalgate.core.decision import worst
-from evalgate.errors import EvalgateError, ExitCode, InterruptedRunError
+from evalgate.errors import EvalgateError, ExitCode, InterruptedRunError, from_os_error
 from evalgate.repo.pair import Pair
 from evalgate.repo.place import Place, find_place
 from evalgate.repo.pushed import PushedRef, pair_for_push, pushed_refs
@@ -59,21 +59,13 @@ def run_hook(directory: Path, remote: str, stdin: str, caller: Caller) -> ExitCo
     ``stdin`` is what git says, empty where nobody says anything.
     """
     remote = remote or os.environ.get("PRE_COMMIT_REMOTE_NAME", "")
-    try:
-        place = find_place(directory / caller.project)
-        pairs = _pairs(place, remote, pushed_refs(place.git, stdin, os.environ))
-    except EvalgateError as error:
-        _say_unjudged(error)
-        return ExitCode.OK
     watches: dict[str, Watch | None] = {}
     codes = []
-    for pair, ref in pairs:
-        try:
-            codes.append(_judge(place, watches, pair, ref))
-        except InterruptedRunError:
-            raise
-        except EvalgateError as error:
-            _say_unjudged(error, ref)
+    with _stopping_nobody():
+        place = find_place(directory / caller.project)
+        for pair, ref in _pairs(place, remote, pushed_refs(place.git, stdin, os.environ)):
+            with _stopping_nobody(ref):
+                codes.append(_judge(place, watches, pair, ref))
     newest = list(watches.values())
     if caller.script is not None and len(newest) == 1 and newest[0] is not None:
         _renew(caller.script, caller.project, newest[0])
@@ -84,13 +76,10 @@ def _pairs(place: Place, remote: str, refs: Sequence[PushedRef]) -> list[tuple[P
     """Return what is to be compared, each once, with a ref that it is pushed for."""
     found: dict[tuple[str, str | None], tuple[Pair, str]] = {}
     for ref in refs:
-        try:
+        with _stopping_nobody(ref.remote_ref):
             pair = pair_for_push(place.git, ref, remote)
-        except EvalgateError as error:
-            _say_unjudged(error, ref.remote_ref)
-            continue
-        if pair is not None:
-            found.setdefault((pair.head.rev, pair.base), (pair, ref.remote_ref))
+            if pair is not None:
+                found.setdefault((pair.head.rev, pair.base), (pair, ref.remote_ref))
     return list(found.values())
 
 
@@ -123,10 +112,18 @@ def _renew(script: Path, project: str, watch: Watch) -> None:
             write_script(script, renewed)
 
 
-def _say_unjudged(error: EvalgateError, ref: str = "") -> None:
-    _say(f"{ref}: not judged: {error.message}".removeprefix(": "))
-    if error.hint:
-        _say(f"hint: {error.hint}")
+@contextlib.contextmanager
+def _stopping_nobody(ref: str = "") -> Iterator[None]:
+    """Say what keeps a ref from being judged, and go on; an interruption is none of that."""
+    try:
+        yield
+    except InterruptedRunError:
+        raise
+    except (EvalgateError, OSError) as trouble:
+        error = trouble if isinstance(trouble, EvalgateError) else from_os_error(trouble)
+        _say(f"{ref}: not judged: {error.message}".removeprefix(": "))
+        if error.hint:
+            _say(f"hint: {error.hint}")
 
 
 def _say(text: str) -> None:

@@ -118,8 +118,8 @@ def init(directory: Path, options: InitOptions, ask: Ask) -> Initialised:
     if not options.dry_run:
         for one in fresh:
             _write(root / one.path, one)
-    if options.hook and not options.dry_run:
-        notes.append(_hook(root))
+    if options.hook:
+        notes.append("hook: would be installed" if options.dry_run else _hook(root))
     return Initialised(
         dry_run=options.dry_run,
         written=[one.path for one in fresh],
@@ -233,7 +233,7 @@ def _next(
     directory: Path, root: Path, fresh: Sequence[Writing], options: InitOptions
 ) -> Iterator[str]:
     if options.dry_run:
-        yield "evalgate init"
+        yield "# the same command without --dry-run"
         return
     if directory.resolve() != root:
         yield f"cd {shlex.quote(str(root))}"

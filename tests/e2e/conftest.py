@@ -248,13 +248,36 @@ def recording(
     return made, model
 
 
+@pytest.fixture(scope="session")
+def regressing(
+    recording: tuple[Repo, Scripted], tmp_path_factory: pytest.TempPathFactory, evalgate: Evalgate
+) -> Repo:
+    """The recorded repository; its branch ``wrong`` has a recorded regression on top."""
+    original, _ = recording
+    made = copied(original, tmp_path_factory.mktemp("regressing"))
+    made.git("switch", "-qc", "wrong")
+    made.write("agent/prompts/rewrite.md", "Be WRONG.\n")
+    with serve() as model:
+        done = evalgate("run", "--record", cwd=made.path, env={"SCRIPTED_URL": model.url})
+    assert done.returncode == 0, done.stderr
+    made.commit("Be WRONG.")
+    made.git("switch", "-q", "main")
+    return made
+
+
+def copied(original: Repo, parent: Path) -> Repo:
+    """Copy a repository for one test."""
+    copy = Repo(path=parent / original.path.name, environment=dict(original.environment))
+    shutil.copytree(original.path, copy.path, symlinks=True)
+    copy.git("update-index", "-q", "--refresh")
+    return copy
+
+
 @pytest.fixture
 def recorded(recording: tuple[Repo, Scripted], scripted: Scripted, tmp_path: Path) -> Repo:
     """A copy of that repository for one test; the scripted model remembers what was asked."""
     original, model = recording
-    copy = Repo(path=tmp_path / original.path.name, environment=dict(original.environment))
-    shutil.copytree(original.path, copy.path, symlinks=True)
-    copy.git("update-index", "-q", "--refresh")
+    copy = copied(original, tmp_path)
     scripted.requests.extend(model.requests)
     scripted.headers.extend(model.headers)
     return copy
@@ -272,10 +295,7 @@ def measured(tmp_path_factory: pytest.TempPathFactory, git_environment: dict[str
 @pytest.fixture
 def here(measured: Repo, tmp_path: Path) -> Repo:
     """A copy of it for one test."""
-    copy = Repo(path=tmp_path / measured.path.name, environment=dict(measured.environment))
-    shutil.copytree(measured.path, copy.path)
-    copy.git("update-index", "-q", "--refresh")
-    return copy
+    return copied(measured, tmp_path)
 
 
 @pytest.fixture

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 
 import pytest
 
-from tests.e2e.conftest import Repo
+from tests.e2e.conftest import Repo, copied
 
 
 @pytest.fixture
-def pushed(recorded, evalgate, tmp_path):
-    """A recorded repository with the hook installed and a bare remote that has its main."""
+def pushed(regressing, evalgate, tmp_path):
+    """A recorded repository with the hook installed and a bare remote that has its main.
+
+    A recorded regression of it lies on a branch.
+    """
+    recorded = copied(regressing, tmp_path)
     remote = tmp_path / "remote.git"
     recorded.git("init", "-q", "--bare", str(remote))
     recorded.git("remote", "add", "origin", str(remote))
@@ -32,6 +37,11 @@ def push(repo, *arguments: str, **environment: str) -> subprocess.CompletedProce
     )
 
 
+def regress(repo) -> None:
+    """Make the recorded regression here, whatever the branch has besides."""
+    repo.git("cherry-pick", "wrong")
+
+
 def record(repo, scripted, evalgate, prompt: str) -> None:
     repo.write("agent/prompts/rewrite.md", prompt)
     env = {"SCRIPTED_URL": scripted.url}
@@ -48,9 +58,9 @@ def test_a_push_that_touches_no_part_is_silent(pushed):
     assert "evalgate" not in done.stderr
 
 
-def test_a_recorded_regression_is_blocked(pushed, scripted, evalgate):
+def test_a_recorded_regression_is_blocked(pushed):
     """The remote does not get it, and one line says why."""
-    record(pushed, scripted, evalgate, "Be WRONG.\n")
+    regress(pushed)
     done = push(pushed)
     assert done.returncode != 0
     assert "evalgate: regression: Merging this lowers the pass rate: 100 % → 0 %" in done.stderr
@@ -114,9 +124,9 @@ def test_an_unmeasured_edit_is_blocked_where_the_project_says_so(pushed):
     assert push(pushed).returncode != 0
 
 
-def test_a_skip_is_honoured_said_and_kept(pushed, scripted, evalgate):
+def test_a_skip_is_honoured_said_and_kept(pushed, evalgate):
     """EVALGATE_SKIP=reason lets a regression through aloud, and the ledger remembers it here."""
-    record(pushed, scripted, evalgate, "Be WRONG.\n")
+    regress(pushed)
     done = push(pushed, EVALGATE_SKIP="hot\nfix")
     assert done.returncode == 0
     assert "skipped: EVALGATE_SKIP=hot fix" in done.stderr
@@ -136,13 +146,13 @@ def test_a_skip_of_a_push_that_touches_no_part_is_none(pushed, evalgate):
     assert json.loads(evalgate("ledger", "--json", cwd=pushed.path).stdout)["skipped"] == []
 
 
-def test_every_ref_of_a_push_is_judged_once(pushed, scripted, evalgate):
+def test_every_ref_of_a_push_is_judged_once(pushed):
     """A harmless branch and a harmful one, the latter under two names."""
     pushed.git("switch", "-qc", "words")
     pushed.write("README.md", "words\n")
     pushed.commit("words")
     pushed.git("switch", "-qc", "edit", "main")
-    record(pushed, scripted, evalgate, "Be WRONG.\n")
+    regress(pushed)
     pushed.git("tag", "-am", "annotated", "v1")
     done = push(pushed, "origin", "words", "edit", "edit:again", "v1")
     assert done.returncode != 0
@@ -150,13 +160,13 @@ def test_every_ref_of_a_push_is_judged_once(pushed, scripted, evalgate):
     assert push(pushed, "origin", "words").stderr.count("evalgate") == 0
 
 
-def test_a_forced_push_is_held_against_where_it_left(pushed, scripted, evalgate):
+def test_a_forced_push_is_held_against_where_it_left(pushed):
     """What the remote had on top is no base of it."""
     pushed.write("README.md", "words\n")
     pushed.commit("words")
     assert push(pushed).returncode == 0
     pushed.git("reset", "-q", "--hard", "HEAD~1")
-    record(pushed, scripted, evalgate, "Be WRONG.\n")
+    regress(pushed)
     done = push(pushed, "--force", "origin", "main")
     assert done.returncode != 0
     assert "where it left what origin has" in (pushed.path / ".evalgate/verdict.md").read_text()
@@ -180,9 +190,9 @@ def test_from_a_submodule(pushed, scripted, evalgate, tmp_path):
     assert "evalgate: regression" in done.stderr
 
 
-def test_from_elsewhere_with_variables_of_git(pushed, scripted, evalgate, tmp_path):
+def test_from_elsewhere_with_variables_of_git(pushed, tmp_path):
     """Repository and work tree are named; pathspecs are to be literal, an index is nowhere."""
-    record(pushed, scripted, evalgate, "Be WRONG.\n")
+    regress(pushed)
     named = {"GIT_DIR": str(pushed.path / ".git"), "GIT_WORK_TREE": str(pushed.path)}
     strange = {"GIT_LITERAL_PATHSPECS": "1", "GIT_INDEX_FILE": str(tmp_path / "none")}
     done = subprocess.run(
@@ -225,10 +235,10 @@ def test_a_folder_that_is_not_checked_out_stops_nobody(pushed, evalgate):
     assert evalgate("hook", "run", "origin", cwd=pushed.path, stdin=line).returncode == 0
 
 
-def test_a_new_branch_a_tag_and_a_deletion(pushed, scripted, evalgate):
+def test_a_new_branch_a_tag_and_a_deletion(pushed):
     """A new branch is judged from where it left what the remote has; tags and deletions pass."""
     pushed.git("switch", "-qc", "feature")
-    record(pushed, scripted, evalgate, "Be WRONG.\n")
+    regress(pushed)
     assert push(pushed, "origin", "feature").returncode != 0
     assert push(pushed, "origin", "feature", EVALGATE_SKIP="x").returncode == 0
     assert push(pushed, "origin", ":feature").returncode == 0
@@ -236,9 +246,9 @@ def test_a_new_branch_a_tag_and_a_deletion(pushed, scripted, evalgate):
     assert push(pushed, "origin", "v1").returncode == 0
 
 
-def test_from_a_linked_worktree(pushed, scripted, evalgate, tmp_path):
+def test_from_a_linked_worktree(pushed, tmp_path):
     """Git sets GIT_DIR there; the right repository is judged."""
-    record(pushed, scripted, evalgate, "Be WRONG.\n")
+    regress(pushed)
     pushed.git("worktree", "add", "-q", str(tmp_path / "linked"), "-b", "other")
     done = subprocess.run(
         ["git", "push", "origin", "other"],
@@ -282,6 +292,17 @@ def test_what_can_not_be_judged_is_said_and_goes_through(pushed):
     done = push(pushed)
     assert done.returncode == 0
     assert "not judged: evalgate.toml" in done.stderr
+
+
+def test_a_state_folder_that_can_not_be_written_stops_nobody(pushed):
+    """What the system refuses is said like all else."""
+    regress(pushed)
+    shutil.rmtree(pushed.path / ".evalgate", ignore_errors=True)
+    pushed.write(".evalgate", "a file\n")
+    done = push(pushed)
+    assert done.returncode == 0, done.stderr
+    assert "refs/heads/main: not judged: " in done.stderr
+    assert "Traceback" not in done.stderr
 
 
 def test_a_regression_after_an_unmeasured_push_is_said(pushed, scripted, evalgate):

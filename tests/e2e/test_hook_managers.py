@@ -6,17 +6,21 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tests.e2e.conftest import copied
 
 BIN = Path(sys.executable).parent
 MANIFEST = Path(__file__).parents[2] / ".pre-commit-hooks.yaml"
 
 
 @pytest.fixture
-def pushed(recorded, tmp_path):
+def pushed(regressing, tmp_path):
     """A recorded repository, its commands on PATH, and a bare remote that has its main."""
+    recorded = copied(regressing, tmp_path)
     recorded.environment |= {
         "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
         "PRE_COMMIT_HOME": str(tmp_path / "pre-commit"),
@@ -41,7 +45,7 @@ def call(repo, *words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def pre_commit(repo, tmp_path: Path) -> None:
+def manifest(repo, tmp_path: Path, _) -> str:
     """Use the manifest of this project, whose program is the one that is installed."""
     ours = tmp_path / "ours"
     ours.mkdir()
@@ -53,53 +57,58 @@ def pre_commit(repo, tmp_path: Path) -> None:
     hook = "      - id: evalgate\n        language: system\n"
     text = f"repos:\n  - repo: {ours}\n    rev: {rev}\n    hooks:\n{hook}"
     repo.write(".pre-commit-config.yaml", text)
+    return "pre-commit install -t pre-push"
 
 
-def lefthook(repo, _: Path) -> None:
-    run = "      run: evalgate hook run {1} {2}\n      use_stdin: true\n"
-    repo.write("lefthook.yml", f"pre-push:\n  commands:\n    evalgate:\n{run}")
-
-
-def lefthook_without_lines(repo, _: Path) -> None:
+def without_lines(repo, *_: object) -> str:
+    """Configure lefthook so that it hands nothing on."""
     repo.write("lefthook.yml", "pre-push:\n  commands:\n    e:\n      run: evalgate hook run\n")
+    return "lefthook install"
+
+
+def printed(file: str, above: str = "") -> Callable[..., str]:
+    """Add to a manager's file what ``hook install`` prints, word for word."""
+
+    def add(repo, _: Path, evalgate) -> str:
+        repo.write(file, "")
+        said = evalgate("hook", "install", cwd=repo.path).stderr
+        lines = said.partition("add to it:\n")[2].partition("\nor: evalgate")[0].splitlines()
+        repo.write(file, above + "\n".join(lines[:-1]) + "\n")
+        return lines[-1].removeprefix("# and once: ")
+
+    return add
 
 
 MANAGERS = {
-    "pre-commit": (pre_commit, ("pre-commit", "install", "-t", "pre-push")),
-    "prek": (pre_commit, ("prek", "install", "-t", "pre-push")),
-    "lefthook": (lefthook, ("lefthook", "install")),
-    "lefthook, no lines": (lefthook_without_lines, ("lefthook", "install")),
+    "pre-commit, our manifest": manifest,
+    "pre-commit": printed(".pre-commit-config.yaml", "repos:\n"),
+    "prek": printed("prek.toml"),
+    "lefthook": printed("lefthook.yml"),
+    "lefthook, no lines": without_lines,
 }
 
 
 @pytest.mark.parametrize("name", MANAGERS)
-def test_a_push_is_judged(pushed, scripted, evalgate, tmp_path, name):
+def test_a_push_is_judged(pushed, evalgate, tmp_path, name):
     """Words go through, a recorded regression is blocked, on a known branch and on a new one."""
-    configure, install = MANAGERS[name]
-    configure(pushed, tmp_path)
+    install = MANAGERS[name](pushed, tmp_path, evalgate)
     pushed.commit("managed")
-    done = call(pushed, *install)
+    done = call(pushed, *install.split())
     assert done.returncode == 0, done.stdout + done.stderr
     done = call(pushed, "git", "push", "origin", "main")
     assert done.returncode == 0, done.stdout + done.stderr
     assert "regression" not in done.stdout + done.stderr
     pushed.git("branch", "--set-upstream-to=origin/main")
-    pushed.write("agent/prompts/rewrite.md", "Be WRONG.\n")
-    env = {"SCRIPTED_URL": scripted.url}
-    assert evalgate("run", "--record", cwd=pushed.path, env=env).returncode == 0
-    pushed.commit("edit")
+    pushed.git("cherry-pick", "wrong")
     for ref in ("main", "main:refs/heads/new"):
         done = call(pushed, "git", "push", "origin", ref)
         assert done.returncode != 0, done.stdout + done.stderr
         assert "evalgate: regression: Merging this" in done.stdout + done.stderr
 
 
-def test_nobody_tells_anything(pushed, scripted, evalgate):
+def test_nobody_tells_anything(pushed):
     """By hand, HEAD is held against its upstream; without one, against what remotes have."""
-    pushed.write("agent/prompts/rewrite.md", "Be WRONG.\n")
-    env = {"SCRIPTED_URL": scripted.url}
-    assert evalgate("run", "--record", cwd=pushed.path, env=env).returncode == 0
-    pushed.commit("edit")
+    pushed.git("cherry-pick", "wrong")
     assert call(pushed, "evalgate", "hook", "run").returncode == 1
     pushed.git("branch", "--set-upstream-to=origin/main")
     assert call(pushed, "evalgate", "-q", "hook", "run").returncode == 1
@@ -112,26 +121,3 @@ def test_the_manifest_is_one(tmp_path):
     words = [str(BIN / "pre-commit"), "validate-manifest", str(MANIFEST)]
     done = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout
-
-
-@pytest.mark.parametrize("name", ["lefthook.yml", ".pre-commit-config.yaml", "prek.toml"])
-def test_what_install_prints_works(pushed, scripted, evalgate, name):
-    """Added to the manager's file word for word, it blocks a recorded regression."""
-    pushed.write(name, "")
-    said = evalgate("hook", "install", cwd=pushed.path).stderr
-    lines = said.partition("add to it:\n")[2].partition("\nor: evalgate")[0].splitlines()
-    *entry, last = lines
-    text = "\n".join(entry) + "\n"
-    if name == ".pre-commit-config.yaml":
-        text = "repos:\n" + text
-    pushed.write(name, text)
-    pushed.commit("managed")
-    done = call(pushed, *last.removeprefix("# and once: ").split())
-    assert done.returncode == 0, done.stdout + done.stderr
-    pushed.write("agent/prompts/rewrite.md", "Be WRONG.\n")
-    env = {"SCRIPTED_URL": scripted.url}
-    assert evalgate("run", "--record", cwd=pushed.path, env=env).returncode == 0
-    pushed.commit("edit")
-    done = call(pushed, "git", "push", "origin", "main")
-    assert done.returncode != 0, done.stdout + done.stderr
-    assert "evalgate: regression: Merging this" in done.stdout + done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import click
@@ -30,7 +31,7 @@ from evalgate.errors import ExitCode
     show_default=True,
     help="A page, a document for programs, test results for a CI server, or one file to open.",
 )
-@click.option("-o", "file", type=click.Path(path_type=Path), help="Write it there.")
+@click.option("-o", "file", type=click.Path(dir_okay=False, path_type=Path), help="Write it there.")
 @pass_globals
 def report(options: Globals, run: str, form: str, file: Path | None) -> int:
     """Report a run (the newest by default): how it stands, and what each trial did."""
@@ -38,7 +39,8 @@ def report(options: Globals, run: str, form: str, file: Path | None) -> int:
 
     text = render_report(project_of(options), run, form)
     if file is None:
-        return out(options, text, {"format": form, "text": text})
+        value = json.loads(text) if form == "json" else {"format": form, "text": text}
+        return out(options, text, value)
     from evalgate.disk import write_whole
 
     write_whole(file, text.encode("utf-8", "replace"))

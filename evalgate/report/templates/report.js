@@ -181,6 +181,7 @@
     return make("section", { class: "banner " + kind, "aria-label": "Decision" },
       make("p", {}, make("strong", {}, `${verdict.decision[0].toUpperCase()}${verdict.decision.slice(1)}. `), verdict.sentence),
       advice ? make("p", { class: "advice" }, advice) : null,
+      verdict.read ? make("p", { class: "advice" }, `Trajectories: ${verdict.read.read} of ${Math.max(verdict.read.of, verdict.read.read)} read.`) : null,
       (verdict.reasons || []).length ? make("ul", {}, verdict.reasons.map((reason) => make("li", {}, reason))) : null);
   }
 

@@ -82,7 +82,8 @@ class Opening:
 @contextmanager
 def open_browser() -> Iterator[webdriver.Chrome]:
     """Start chromium; MissingError when it, or its driver, is not there."""
-    programs = [shutil.which(name) for name in ("chromium", "chromedriver")]
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    programs = [chromium, shutil.which("chromedriver")]
     if not all(programs):
         message = "chromium and chromedriver: bash .ci/browser"
         raise MissingError(message)

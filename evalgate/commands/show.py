@@ -32,17 +32,15 @@ def _state(run: RunFolder) -> tuple[str, str]:
     try:
         info, made = run.info, len(run.trials)
         state = "finished" if info["finished"] else "unfinished: the same command goes on"
-        return f"{made}/{len(info['plan']['trials'])}", state
+        return f"{made}/{len(run.plan.trials)}", state
     except (UsageError, KeyError, TypeError) as error:
         return "?", f"can not be read: {error}"
 
 
 def _run(run: RunFolder, trials: list[Trial]) -> str:
-    plan = run.info["plan"]
-    sample = sample_of(
-        trials, fingerprint=str(plan["fingerprint"]), evidence=Evidence(plan["evidence"])
-    )
-    head = f"{run.id}\nharness {plan['fingerprint'][:16]}, sandbox {plan['sandbox']}"
+    plan = run.plan
+    sample = sample_of(trials, fingerprint=plan.fingerprint, evidence=plan.evidence)
+    head = f"{run.id}\nharness {plan.fingerprint[:16]}, sandbox {plan.sandbox}"
     return f"{head}\n\n{render_sample(sample)}"
 
 

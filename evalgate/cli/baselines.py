@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import sys
 from datetime import datetime
 from typing import Any
 
@@ -12,6 +10,8 @@ import click
 from evalgate.cli.root import (
     Globals,
     Number,
+    ask_key,
+    at_terminal,
     cli,
     console_of,
     out,
@@ -137,12 +137,11 @@ def review(options: Globals) -> int:
 
     project = project_of(options)
     found = look(project)
-    asked = sys.stdin.isatty() and sys.stdout.isatty() and not os.environ.get("CI")
-    if options.as_json or not asked or not found.pending:
+    if not at_terminal(options) or not found.pending:
         return out(options, found.text, found.to_json())
     for one in found.pending:
         click.echo(plain(one.text))
-        key = _key("(a)ccept, (r)eject, (s)kip or (q)uit? ", "arsq")
+        key = ask_key("(a)ccept, (r)eject, (s)kip or (q)uit? ", "arsq")
         if key == "q":
             break
         if key == "a":
@@ -151,15 +150,6 @@ def review(options: Globals) -> int:
             one.decline()
     click.echo("git status shows what was written: nothing is committed")
     return ExitCode.OK
-
-
-def _key(question: str, keys: str) -> str:
-    key = ""
-    while not key or key not in keys:
-        click.echo(question, nl=False)
-        key = click.getchar().lower()
-        click.echo(plain(key))
-    return key
 
 
 @baseline.command()

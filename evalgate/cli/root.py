@@ -115,6 +115,22 @@ def console_of(options: Globals) -> Any:
     return Console(quiet=options.quiet or options.as_json, color=options.color)
 
 
+def at_terminal(options: Globals) -> bool:
+    """Tell whether a person may be asked: never in CI, nor where a program reads along."""
+    asked = sys.stdin.isatty() and sys.stdout.isatty() and not os.environ.get("CI")
+    return asked and not options.as_json
+
+
+def ask_key(question: str, keys: str) -> str:
+    """Ask until one of the keys is pressed; return it."""
+    key = ""
+    while not key or key not in keys:
+        click.echo(question, nl=False)
+        key = click.getchar().lower()
+        click.echo(plain(key))
+    return key
+
+
 def project_of(options: Globals) -> Any:
     """Return the project that the options name."""
     from evalgate.commands.project import open_project

@@ -13,6 +13,7 @@ from evalgate.commands.project import WORKTREE, Project, State, open_state
 from evalgate.commands.recordings import find_recordings
 from evalgate.core.baseline import Baseline, Provenance, pool
 from evalgate.core.json import Json
+from evalgate.core.reading import readership
 from evalgate.core.run_plan import RunPlan
 from evalgate.core.sample import Sample, sample_of
 from evalgate.core.task import suite_digest
@@ -20,6 +21,7 @@ from evalgate.core.trial import Evidence, Trial
 from evalgate.disk import write_whole
 from evalgate.errors import UsageError
 from evalgate.store.baselines import dump_baseline, dump_ledger
+from evalgate.store.reads import load_reads
 from evalgate.store.runs import RunFolder, RunStore
 from evalgate.wiring import Kind
 
@@ -69,7 +71,8 @@ def accept(
     date = baseline.provenance.day
     ledger = path.parent / "ledger" / f"{date}-{path.name}"
     write_whole(path, dump_baseline(baseline))
-    entry = {**_entry(baseline, run, reason), "hypothesis": hypothesis or hoped}
+    by = readership(baseline.sample, load_reads(project.state)).by
+    entry = {**_entry(baseline, run, reason), "hypothesis": hypothesis or hoped, "read": dict(by)}
     write_whole(ledger, dump_ledger({**entry, "changed": changed}))
     console.note(f"wrote baselines/{path.name} and its ledger entry: commit both")
     return str(path)

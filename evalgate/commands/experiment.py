@@ -31,7 +31,9 @@ def add_experiment(project: Project, console: Console, *, hypothesis: str = "") 
         UsageError: there is no verdict here, or it rests on no trials.
     """
     entry = _entry(_verdict(project), hypothesis)
-    name = f"{str(entry['fingerprint'])[:16]}-{digest(entry, domain='evalgate-experiment')[:8]}"
+    # Who reads it later makes no other experiment of it.
+    content = {name: value for name, value in entry.items() if name != "read"}
+    name = f"{str(entry['fingerprint'])[:16]}-{digest(content, domain='evalgate-experiment')[:8]}"
     folder = project.root / "baselines" / "ledger"
     for known in sorted(folder.glob(f"*-{name}.toml")):
         console.note(f"{known.name} exists already: the same experiment")
@@ -89,6 +91,7 @@ def _entry(verdict: Mapping[str, Any], hypothesis: str) -> dict[str, Json]:
             "changed": [str(name) for name in verdict["parts_changed"]],
             "evidence": str(verdict["evidence"]),
             "recordings": int(verdict["recordings"]),
+            "read": {str(who): int(n) for who, n in verdict.get("read", {}).get("by", {}).items()},
             "parts": {str(name): str(part) for name, part in verdict["head"]["parts"].items()},
             "passed": {str(name): int(one["passed"]) for name, one in tasks.items()},
             "measured": {str(name): int(one["measured"]) for name, one in tasks.items()},

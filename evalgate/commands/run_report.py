@@ -17,7 +17,7 @@ from evalgate.core.json import JsonObject
 from evalgate.core.patch import render_difference
 from evalgate.core.sample import sample_of
 from evalgate.core.task import Task
-from evalgate.core.trial import Evidence, Outcome, Trial
+from evalgate.core.trial import Outcome, Trial
 from evalgate.errors import UsageError
 from evalgate.report.run_report import Point, Reference, RunReport
 from evalgate.store.runs import RunFolder, RunStore
@@ -84,9 +84,9 @@ def _verdict(state: Path, run: RunFolder) -> JsonObject | None:
         )
         if found.get("run") == run.id:
             return dict(found)
-        same = found["head"]["fingerprint"] == run.info["plan"]["fingerprint"]
+        same = found["head"]["fingerprint"] == run.plan.fingerprint
         return dict(found) if same and not found.get("run") else None
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+    except (OSError, ValueError, LookupError, TypeError, AttributeError, UsageError):
         return None
 
 
@@ -112,17 +112,15 @@ def _timeline(
 
 def _point(run: RunFolder, current: RunFolder) -> Point | None:
     try:
-        info, trials = run.info, run.trials
-        plan = info["plan"]
-        evidence, fingerprint = Evidence(plan["evidence"]), str(plan["fingerprint"])
+        info, trials, plan = run.info, run.trials, run.plan
         date = str(info.get("times", {}).get("started") or _stamp(run.id))
     except (UsageError, LookupError, TypeError, ValueError, AttributeError):
         return None
-    trials = tuple(trial for trial in trials if trial.key.fingerprint == fingerprint)
-    shown = evidence.counts and info.get("finished")
+    trials = tuple(trial for trial in trials if trial.key.fingerprint == plan.fingerprint)
+    shown = plan.evidence.counts and info.get("finished")
     if not trials or not (shown or run.id == current.id):
         return None
-    sample = sample_of(trials, fingerprint=fingerprint, evidence=evidence)
+    sample = sample_of(trials, fingerprint=plan.fingerprint, evidence=plan.evidence)
     is_current = run.id == current.id
     return Point(kind="run", name=run.id, date=date, sample=sample, current=is_current)
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from evalgate.commands.cassettes.exchanges import every_exchange
 from evalgate.core.identity import storage_key
 from evalgate.core.json import JsonObject
+from evalgate.core.shallow import shallow
 from evalgate.core.short_name import short_of
 from evalgate.core.trajectory import Trajectory
 from evalgate.core.trial import Trial
@@ -28,7 +29,7 @@ def read_page(run: RunFolder, trial: Trial, shelf: Path | None, *, wire: bool = 
     """
     tape, lacking = _tape(run, trial, shelf)
     page = TrialPage(
-        wire=tuple(every_exchange(tape.exchanges)) if tape is not None and wire else (),
+        wire=_wire(tape) if tape is not None and wire else (),
         lacking=lacking,
     )
     if not trial.artifacts:  # a regrade works from the recording
@@ -68,6 +69,13 @@ def _tape(
     if not trial.cassette:
         return None, ("nothing was recorded of this trial",)
     return None, ("its recording is not here any more",)
+
+
+def _wire(tape: CassetteFile) -> tuple[JsonObject, ...]:
+    return tuple(
+        {name: shallow(value) for name, value in one.items()}
+        for one in every_exchange(tape.exchanges)
+    )
 
 
 def _text(path: Path) -> str:

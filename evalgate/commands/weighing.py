@@ -19,6 +19,7 @@ from evalgate.commands.waive import after_waivers
 from evalgate.core.decision import Decision
 from evalgate.core.judgement import judge
 from evalgate.core.policy import Policy
+from evalgate.core.reading import readership
 from evalgate.core.rule import can_block
 from evalgate.core.sample import Sample
 from evalgate.core.scripted import WORDS, scripted_among
@@ -26,6 +27,7 @@ from evalgate.core.trial import Evidence
 from evalgate.core.verdict import Verdict, prepare
 from evalgate.errors import BudgetReachedError
 from evalgate.report.verdict import Story
+from evalgate.store.reads import load_reads
 
 #: So many tripwires are shown on top of a verdict; the run has all of them.
 _HITS = 8
@@ -121,7 +123,13 @@ class Weighing:
         if self.found.changes:
             verdict = not_attributable(verdict, self.found)
         verdict, waivers = after_waivers(verdict, base, state)
-        context = {**verdict.context, "sandbox": head.sandbox, "run": head.run}
+        read = readership(head.sample, load_reads(state.project.state))
+        context = {
+            **verdict.context,
+            "sandbox": head.sandbox,
+            "run": head.run,
+            "read": read.to_json(),
+        }
         verdict = replace(verdict, context=context)
         verdict, anchor = beside_release(verdict, base)
         notes = (*self.story.notes, *_powerless(baseline, base), *waivers)
@@ -130,7 +138,8 @@ class Weighing:
         notes += _errored_notes(verdict)
         notes += () if voiding else touched[:_HITS]
         notes += good_news(verdict, state.project)
-        decided = (*self.story.decided, *_decided(head), *told)
+        trajectories = f"trajectories: {read.sentence}; evalgate read {head.run or 'latest'}"
+        decided = (*self.story.decided, *_decided(head), *told, trajectories)
         story = replace(
             self.story,
             notes=notes,

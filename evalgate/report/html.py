@@ -17,6 +17,7 @@ from importlib import resources
 
 from evalgate.core.json import Json
 from evalgate.core.plain import plain
+from evalgate.core.trial import Trial
 from evalgate.report.run_report import RunReport
 from evalgate.report.share import share_of
 
@@ -31,15 +32,8 @@ def render_html(report: RunReport) -> str:
     trials: list[Json] = []
     blocks = []
     for number, trial in enumerate(report.trials):
-        page = report.pages.get((trial.task, trial.key.n))
-        cut = None if page is None else page.cut(share_of(len(report.trials)))
-        whole = report.trial_json(trial)
-        brief = {name: value for name, value in whole.items() if name not in _DEFERRED}
-        trials.append(brief)
-        deferred = {name: whole[name] for name in _DEFERRED}
-        if cut is not None:
-            deferred["page"] = cut.to_json()
-        blocks.append(_block(f"trial-{number}", deferred))
+        trials.append(_brief(trial))
+        blocks.append(_block(f"trial-{number}", _deferred(report, trial)))
     references: dict[str, Json] = {}
     numbers = {(trial.task, trial.key.n): number for number, trial in enumerate(report.trials)}
     for task, one in report.references.items():
@@ -49,24 +43,61 @@ def render_html(report: RunReport) -> str:
         name = f"reference-{len(references)}"
         references[task] = {"where": one.where, "n": one.n, "block": name}
         share = share_of(2 * len(report.references))
+        patch = share.take(one.patch, _LONG)
         page = None if one.page is None else one.page.cut(share)
-        blocks.append(_block(name, replace(one, page=page).to_json()))
+        blocks.append(_block(name, replace(one, page=page, patch=patch).to_json()))
     overview = {**report.overview(), "trials": trials, "references": references}
+    info = {name: report.info.get(name) for name in ("finished", "times")}
     parts = {
         "policy": html.escape(policy),
         "title": _ascii(html.escape(plain(f"{report.project}: {report.run}"))),
         "style": style,
-        "data": "\n".join([_block("report", overview), *blocks]),
+        "data": "\n".join([_block("report", {**overview, "info": info}), *blocks]),
         "script": script,
     }
     # In one pass: what is put in may look like a place for more.
     return _PLACE.sub(lambda found: parts[found[1]], _template("report.html"))
 
 
+#: A patch, or what a check found, is cut here.
+_LONG = 200_000
+
 _PLACE = re.compile(r"\{\{(policy|title|style|data|script)\}\}")
 
-#: What is read when a trial is opened.
-_DEFERRED = ("patch", "difference", "page")
+#: A text is cut here where the overview needs it for a search alone.
+_BRIEF = 400
+
+
+def _brief(trial: Trial) -> dict[str, Json]:
+    """Return what the overview shows of a trial, and looks for."""
+    return {
+        "task": trial.task,
+        "n": trial.key.n,
+        "outcome": str(trial.outcome),
+        "reason": trial.reason[:_BRIEF],
+        "evidence": str(trial.evidence),
+        "signals": trial.signals.to_json(),
+        "agent_exit": trial.agent_exit,
+        "checks": [f"{check.name} {check.detail[:_BRIEF]}" for check in trial.checks],
+        "tripwires": [hit.name for hit in trial.tripwires],
+        "answer": trial.final_answer[:_BRIEF],
+    }
+
+
+def _deferred(report: RunReport, trial: Trial) -> dict[str, Json]:
+    """Return what is read when a trial is opened, within its share of the page."""
+    share, key = share_of(len(report.trials)), (trial.task, trial.key.n)
+    page = report.pages.get(key)
+    return {
+        "reason": share.take(trial.reason, _LONG),
+        "checks": [
+            {**check.to_json(), "detail": share.take(check.detail, _LONG)} for check in trial.checks
+        ],
+        "tripwires": [hit.to_json() for hit in trial.tripwires],
+        "difference": share.take(report.differences.get(key, ""), _LONG),
+        "patch": share.take(trial.patch, _LONG),
+        "page": None if page is None else page.cut(share).to_json(),
+    }
 
 
 def _block(name: str, value: Json) -> str:

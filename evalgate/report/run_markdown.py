@@ -42,8 +42,10 @@ def _lines(report: RunReport) -> Iterator[str]:
         f"evidence: {sample.evidence}"
     )
     yield ""
-    for note in report.notes:
-        yield f"- ⚠ {escape(note)}"
+    notes = [*([] if report.info.get("finished") else ["this run is not finished"]), *report.notes]
+    if notes:
+        yield from (f"- ⚠ {escape(note)}" for note in notes)
+        yield ""
     yield "| task | | passed | cost | seconds | first failure |"
     yield "|---|---|---:|---:|---:|---|"
     tasks: Any = overview["tasks"]

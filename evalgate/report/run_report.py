@@ -13,6 +13,9 @@ from evalgate.core.sample import Sample, TaskSample, sample_of
 from evalgate.core.trial import Outcome, Trial
 from evalgate.report.trial_page import TrialPage
 
+#: So much of a task's first failure is told beside the task; the trial tells all of it.
+_FIRST = 400
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Point:
@@ -142,7 +145,9 @@ class RunReport:
                     "digest": task.digest,
                     "tags": list(self.tags.get(name, ())),
                     "change": changes.get(name),
-                    "first_failure": next((row.reason for row in task.rows if row.reason), ""),
+                    "first_failure": next((row.reason for row in task.rows if row.reason), "")[
+                        :_FIRST
+                    ],
                     **standing([task]),
                 }
                 for name, task in sample.tasks.items()

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
-#: A page opens at once while it holds no more than about so many characters in all.
+#: A page opens at once while it holds no more than about so many bytes in all.
 PAGE = 48_000_000
 
 
 @dataclass
 class Share:
-    """So many characters are ``left`` to a trial; None is as many as there are."""
+    """So many bytes of JSON are ``left`` to a trial; None is as many as there are."""
 
     left: int | None = None
 
@@ -21,8 +22,10 @@ class Share:
         """
         if self.left is None:
             return text
-        kept = text[: max(0, self.left if most is None else min(self.left, most))]
-        self.left -= len(kept)
+        room = max(0, self.left if most is None else min(self.left, most))
+        weight = len(json.dumps(text)) - 2
+        kept = text if weight <= room else text[: room * len(text) // weight]
+        self.left -= min(room, weight)
         cut = len(text) - len(kept)
         return f"{kept}\n[{cut} more characters]" if cut else kept
 

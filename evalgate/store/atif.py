@@ -15,6 +15,7 @@ from itertools import chain, count
 from typing import Final
 
 from evalgate.core.json import Json, JsonObject
+from evalgate.core.shallow import shallow
 from evalgate.core.trajectory import ToolCall, Trajectory, Usage
 
 #: The version that is written.
@@ -22,8 +23,6 @@ VERSION: Final = "ATIF-v1.8"
 
 #: Where what is ours stands in every ``extra``.
 EXTRA: Final = "evalgate"
-
-_DEEPEST: Final = 200
 
 #: The one argument of a call whose input is no object.
 BARE: Final = "input"
@@ -49,7 +48,7 @@ class Origin:
 def dump_atif(trajectory: Trajectory, origin: Origin) -> str:
     """Return the file's text; equal trajectories give equal text."""
     steps = list(_steps(trajectory))
-    tools = _shallow([*trajectory.opening.tools])
+    tools = shallow([*trajectory.opening.tools])
     whole: dict[str, Json] = {
         "schema_version": VERSION,
         "session_id": origin.session,
@@ -126,20 +125,9 @@ def _call(name: str, call: ToolCall) -> JsonObject:
     return _filled(
         tool_call_id=name,
         function_name=call.name,
-        arguments=_shallow(call.input if whole else {BARE: call.input}),
+        arguments=shallow(call.input if whole else {BARE: call.input}),
         extra={EXTRA: ours} if ours else None,
     )
-
-
-def _shallow(value: Json, room: int = _DEEPEST) -> Json:
-    """Return a value that can be written: a reply may be nested deeper than a file can be."""
-    if not isinstance(value, Mapping | list):
-        return value
-    if not room:
-        return "[nested too deeply]"
-    if isinstance(value, Mapping):
-        return {name: _shallow(inner, room - 1) for name, inner in value.items()}
-    return [_shallow(inner, room - 1) for inner in value]
 
 
 def _metrics(usage: Usage) -> Json:

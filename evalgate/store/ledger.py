@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from evalgate.core.files import Tree
@@ -18,7 +18,7 @@ class Entry:
     """One experiment: which harness, what was decided and why, and how many trials passed.
 
     ``hypothesis`` is what was hoped for, ``changed`` names the parts that differ from the harness
-    before.
+    before; ``read`` says who had read how many of its trials.
     """
 
     date: str
@@ -31,6 +31,7 @@ class Entry:
     parts: Mapping[str, str]
     hypothesis: str = ""
     changed: tuple[str, ...] = ()
+    read: Mapping[str, int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Json]:
         """Return the JSON form."""
@@ -45,6 +46,7 @@ class Entry:
             "parts": dict(self.parts),
             "hypothesis": self.hypothesis,
             "changed": list(self.changed),
+            "read": dict(self.read),
         }
 
 
@@ -90,6 +92,7 @@ def _load(data: bytes, path: str) -> Entry:
             parts={str(part): str(one) for part, one in value["parts"].items()},
             hypothesis=str(value.get("hypothesis", "")),
             changed=tuple(map(str, value.get("changed", ()))),
+            read={str(who): int(number) for who, number in value.get("read", {}).items()},
         )
     except (ValueError, LookupError, TypeError, AttributeError) as error:
         message = f"{name}: this is no ledger entry: {error!r}"

@@ -99,7 +99,8 @@ class Opened:
 @pytest.fixture(scope="session")
 def opened() -> Iterator[Opened]:
     """One browser for all tests."""
-    programs = [shutil.which(name) for name in ("chromium", "chromedriver")]
+    chromium = shutil.which("chromium") or shutil.which("google-chrome")
+    programs = [chromium, shutil.which("chromedriver")]
     pin, laid = PINS / "package-lock.json", CACHE / "package-lock.json"
     there = laid.is_file() and laid.read_bytes() == pin.read_bytes()
     if not there or not all(programs):

@@ -12,7 +12,7 @@ from selenium.webdriver.common.keys import Keys
 from benchmarks.made_runs import made_report
 from evalgate.core.trial import Outcome, Signals
 from evalgate.report.html import render_html
-from evalgate.report.run_report import RunReport
+from evalgate.report.run_report import Reference, RunReport
 from tests.hostile import HOSTILE
 
 VIEWS = ("steps", "compare", "diff", "checks", "log", "wire")
@@ -174,3 +174,23 @@ def test_what_changed_within_a_line_is_marked(opened, usual):
     assert opened.texts(".row.del mark") == ["min(value, 0)"]
     assert opened.texts(".row.add mark") == ["value"]
     assert opened.texts(".row.add .at") == ["", "2"]
+
+
+@pytest.mark.parametrize(("where", "n"), [("20261129-120000.000-run-1", 3), ("b1.toml", 0)])
+def test_the_last_passing_trial_may_be_elsewhere(opened, page, where, n):
+    """Of an earlier run, with its calls; or of a baseline, of which only the output is known."""
+    report = made_report(2, 6)
+    first = report.trials[0].task
+    one = Reference(
+        where=where, n=n, patch="--- a/x\n+++ b/x\n", page=report.pages[first, 1] if n else None
+    )
+    report = replace(report, references={first: one})
+    opened.open(page(report), f"#{first}:2/compare")
+    assert where in opened.text("[role=tabpanel] strong")
+    assert bool([row for row in opened.texts(".sides tbody td:first-child") if row != "–"]) == bool(
+        n
+    )
+    assert opened.barriers == []
+    assert opened.complaints == []
+    opened.open(page(replace(report, references={})), f"#{first}:2/compare")
+    assert "No trial of this task has passed yet" in opened.text("[role=tabpanel]")

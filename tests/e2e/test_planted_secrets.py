@@ -195,7 +195,7 @@ def provider() -> Iterator[str]:
 
 
 def record(folder: Path, provider: str, suffix: str) -> Recorded:
-    """Record, show, accept, judge and replay, with all secrets in variables named so."""
+    """Record, show, report, accept, judge and replay, with all secrets in variables named so."""
     secrets = {
         f"PLACE_{n}_{suffix}": secret_of(name)
         for n, name in enumerate(PLACES)
@@ -221,6 +221,11 @@ def record(folder: Path, provider: str, suffix: str) -> Recorded:
     call("git", "commit", "-qm", "An agent")
     call(evalgate, "run", "--record")
     call(evalgate, "show", f"{_run_of(folder)}:traffic")
+    for form in ("md", "junit", "json", "html"):
+        call(
+            evalgate, "report", _run_of(folder), "--format", form, "-o", f".evalgate/report.{form}"
+        )
+    call(evalgate, "read", _run_of(folder))
     call(evalgate, "baseline", "accept", "-k", "1")
     call(evalgate, "cassette", "scan")
     call(evalgate, "--json", "gate")

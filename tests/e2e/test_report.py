@@ -84,6 +84,8 @@ def test_a_file_is_written_where_it_is_asked_for(recorded, evalgate, form):
 def test_junit_of_a_real_run_is_read(recorded, evalgate):
     """As any XML."""
     root = ET.fromstring(evalgate("report", "--format", "junit", cwd=recorded.path).stdout)
+    done = evalgate("report", "--format", "json", "--json", cwd=recorded.path)
+    jsonschema.validate(json.loads(done.stdout), SCHEMA)
     names = [one.get("name") for one in root.iter("testcase")]
     assert names == [f"{task} #{n}" for task in ("double", "triple") for n in (1, 2, 3)]
 
@@ -93,6 +95,9 @@ def test_what_is_not_there_is_said(recorded, evalgate):
     done = evalgate("report", "latest:none", cwd=recorded.path)
     assert done.returncode == 2
     assert "holds no trial of none" in done.stderr
+    done = evalgate("report", "-o", recorded.path, cwd=recorded.path)
+    assert done.returncode == 2
+    assert "is a directory" in done.stderr
     recorded.write("tasks/double/task.toml", "no toml [")
     value = document(evalgate, recorded)
     assert "tags, baselines and recordings of the work tree are left out" in value["notes"][0]

@@ -181,6 +181,7 @@
     return make("section", { class: "banner " + kind, "aria-label": "Decision" },
       make("p", {}, make("strong", {}, `${verdict.decision[0].toUpperCase()}${verdict.decision.slice(1)}. `), verdict.sentence),
       advice ? make("p", { class: "advice" }, advice) : null,
+      verdict.read ? make("p", { class: "advice" }, `Trajectories: ${verdict.read.read} of ${Math.max(verdict.read.of, verdict.read.read)} read.`) : null,
       (verdict.reasons || []).length ? make("ul", {}, verdict.reasons.map((reason) => make("li", {}, reason))) : null);
   }
 
@@ -223,7 +224,7 @@
       make("td", { class: "number", "data-name": "cost" }, usd(task.usd)), make("td", { class: "number", "data-name": "seconds" }, task.seconds === null ? "unknown" : task.seconds.toFixed(1)));
   }
 
-  const shallow = trials.map((trial) => plain([trial.task, trial.reason, trial.final_answer, trial.checks.map((c) => c.name + " " + c.detail).join(" "), trial.tripwires.map((t) => t.name).join(" ")].join("\n")).toLowerCase());
+  const shallow = trials.map((trial) => plain([trial.task, trial.reason, trial.answer, ...trial.checks, ...trial.tripwires].join("\n")).toLowerCase());
   const tagsOf = new Map(data.tasks.map((task) => [task.task, task.tags]));
 
   function matches(index, words, inside) {
@@ -325,7 +326,7 @@
       call.output === null ? make("p", { class: "dim" }, "no result came back") : make("div", { class: "output" }, long(call.output || "(nothing)", 12)));
   }
 
-  function stepsPanel(trial, page) {
+  function stepsPanel(trial, page, kept) {
     const steps = page.steps.map((step, i) => make("li", {}, make("h2", {}, `Step ${i + 1}`, make("span", { class: "dim" }, [step.conversation ? `side conversation ${step.conversation}` : "", step.model || "", seconds(step.seconds), step.output_tokens === null ? "" : `${whole(step.input_tokens)} \u2192 ${whole(step.output_tokens)} tokens`].filter(Boolean).join(" \u00b7 "))),
       step.reasoning ? folded("thinking", long(step.reasoning, 30, "quiet")) : null, step.text ? long(step.text, 24, "said") : null, step.calls.map(callNode)));
     return [page.system ? folded("System prompt", long(page.system, 40, "quiet")) : null,
@@ -333,7 +334,7 @@
       steps.length ? make("ol", { class: "steps" }, steps) : make("p", { class: "dim" }, "The agent asked its model nothing."),
       page.divergence ? make("section", {}, make("h2", {}, "Why the replay left its recording"), long(page.divergence, 30)) : null,
       page.sandbox_calls.length ? folded(`${count(page.sandbox_calls.length, "call")} into the sandbox`, make("ul", {}, page.sandbox_calls.map((one) => make("li", {}, make("code", {}, `${one.kind} ${one.command}`), ` ${one.error || (one.exit_code === null ? "" : "exit " + one.exit_code)}`)))) : null,
-      make("section", { class: "end" }, make("h2", {}, "In the end"), make("p", {}, chip(trial.outcome), " ", trial.reason))];
+      make("section", { class: "end" }, make("h2", {}, "In the end"), make("p", {}, chip(trial.outcome), " ", kept.reason))];
   }
 
   // What is common at both ends of two changed lines is left plain, what lies between is marked.
@@ -376,12 +377,12 @@
     return make("div", {}, table, more);
   }
 
-  const diffPanel = (trial, page, whole_) => whole_.patch ? [make("p", { class: "dim" }, "What the agent changed in its workspace."), diff(whole_.patch)] : [make("p", { class: "dim" }, "The agent changed nothing.")];
+  const diffPanel = (trial, page, kept) => kept.patch ? [make("p", { class: "dim" }, "What the agent changed in its workspace."), diff(kept.patch)] : [make("p", { class: "dim" }, "The agent changed nothing.")];
 
-  function checksPanel(trial, page) {
-    return [trial.checks.length ? make("table", { class: "checks" }, make("thead", {}, make("tr", {}, ["", "check", "what it found"].map((t) => t ? make("th", { scope: "col" }, t) : make("td", {})))),
-      make("tbody", {}, trial.checks.map((check) => make("tr", {}, make("td", {}, chip(check.outcome)), make("th", { scope: "row" }, check.name, check.advisory ? make("span", { class: "tag" }, "advisory") : null), make("td", {}, check.detail ? long(check.detail, 20, "quiet") : "\u2013"))))) : make("p", { class: "dim" }, "No check was made."),
-      trial.tripwires.length ? make("section", {}, make("h2", {}, "Tripwires"), make("ul", {}, trial.tripwires.map((hit) => make("li", {}, make("strong", {}, hit.name), ` in ${hit.place}: `, make("code", {}, hit.excerpt))))) : null,
+  function checksPanel(trial, page, kept) {
+    return [kept.checks.length ? make("table", { class: "checks" }, make("thead", {}, make("tr", {}, ["", "check", "what it found"].map((t) => t ? make("th", { scope: "col" }, t) : make("td", {})))),
+      make("tbody", {}, kept.checks.map((check) => make("tr", {}, make("td", {}, chip(check.outcome)), make("th", { scope: "row" }, check.name, check.advisory ? make("span", { class: "tag" }, "advisory") : null), make("td", {}, check.detail ? long(check.detail, 20, "quiet") : "\u2013"))))) : make("p", { class: "dim" }, "No check was made."),
+      kept.tripwires.length ? make("section", {}, make("h2", {}, "Tripwires"), make("ul", {}, kept.tripwires.map((hit) => make("li", {}, make("strong", {}, hit.name), ` in ${hit.place}: `, make("code", {}, hit.excerpt))))) : null,
       page.grading ? make("section", {}, make("h2", {}, "Log of the grading"), long(page.grading, 60)) : null];
   }
 
@@ -430,7 +431,7 @@
     return { where: data.run, n: trials[found.trial].n, patch: other.patch, steps: other.page ? other.page.steps : [], index: found.trial };
   }
 
-  function comparePanel(trial, page, whole_, index) {
+  function comparePanel(trial, page, kept, index) {
     const found = referenceOf(index);
     if (!found) return [make("p", { class: "dim" }, "No trial of this task has passed yet, here or in a baseline.")];
     if (found.same) return [make("p", { class: "dim" }, "This is the last passing trial of its task.")];
@@ -443,19 +444,19 @@
     return [make("p", {}, "Left, the last passing trial: ", found.index === undefined ? make("strong", {}, name) : make("a", { href: place(found.index) }, name), ". Right, this one."),
       theirs.length || ours.length ? make("section", {}, make("h2", {}, "Tool calls"), make("table", { class: "sides" }, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "passed then"), make("th", { scope: "col" }, "this trial"))),
         make("tbody", {}, rows.map(([a, b], k) => make("tr", { class: !apart([a, b]) ? "" : k === first ? "apart first" : "apart" }, one(a, "\u2013"), one(b, "\u2013"))))), first < 0 ? make("p", { class: "dim" }, "Both made the same calls.") : null) : null,
-      whole_.difference ? make("section", {}, make("h2", {}, "From the passing output (\u2212) to this one (+)"), diff(whole_.difference))
-        : make("section", { class: "two" }, make("div", {}, make("h2", {}, "passed then"), found.patch ? diff(found.patch) : make("p", { class: "dim" }, "It changed nothing.")), make("div", {}, make("h2", {}, "this trial"), whole_.patch ? diff(whole_.patch) : make("p", { class: "dim" }, "It changed nothing.")))];
+      kept.difference ? make("section", {}, make("h2", {}, "From the passing output (\u2212) to this one (+)"), diff(kept.difference))
+        : make("section", { class: "two" }, make("div", {}, make("h2", {}, "passed then"), found.patch ? diff(found.patch) : make("p", { class: "dim" }, "It changed nothing.")), make("div", {}, make("h2", {}, "this trial"), kept.patch ? diff(kept.patch) : make("p", { class: "dim" }, "It changed nothing.")))];
   }
 
   const PANELS = { steps: stepsPanel, compare: comparePanel, diff: diffPanel, checks: checksPanel, log: logPanel, wire: wirePanel };
   const EMPTY = { system: "", prompt: "", steps: [], log: "", grading: "", divergence: "", sandbox_calls: [], wire: [], lacking: [] };
 
   function trialView(index, tab) {
-    const trial = trials[index], whole_ = block("trial-" + index), page = whole_.page || EMPTY, s = trial.signals;
+    const trial = trials[index], kept = block("trial-" + index), page = kept.page || EMPTY, s = trial.signals;
     const facts = [["evidence", trial.evidence], ["cost", usd(s.cost_usd)], ["tokens", s.input_tokens === null || s.output_tokens === null ? "unknown" : `${whole(s.input_tokens)} in, ${whole(s.output_tokens)} out`], ["time", seconds(s.seconds)], ["turns", whole(s.turns)],
       ["tool calls", s.tool_calls === null ? "unknown" : `${s.tool_calls}${s.failed_tool_calls ? `, ${s.failed_tool_calls} failed` : ""}`], ["diff", s.diff_lines === null ? "unknown" : `${count(s.diff_lines, "line")} in ${count(s.files_touched ?? 0, "file")}`], ["agent", trial.agent_exit === null ? "no exit code" : `exit ${trial.agent_exit}`]];
     const counts = { steps: page.steps.length, checks: trial.checks.length, wire: page.wire.length };
-    const panel = make("div", { role: "tabpanel", id: "panel", tabindex: "0", "aria-labelledby": "tab-" + tab }, PANELS[tab](trial, page, whole_, index));
+    const panel = make("div", { role: "tabpanel", id: "panel", tabindex: "0", "aria-labelledby": "tab-" + tab }, PANELS[tab](trial, page, kept, index));
     const tabs = TABS.map((name) => make("button", { type: "button", role: "tab", id: "tab-" + name, "aria-selected": String(name === tab), "aria-controls": name === tab ? "panel" : null, tabindex: name === tab ? "0" : "-1", click: () => go(place(index, name)) }, TITLES[name], counts[name] === undefined ? null : make("span", { class: "count" }, counts[name])));
     const list = make("div", { class: "tabs", role: "tablist", "aria-label": "Views of the trial", keydown: (event) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];

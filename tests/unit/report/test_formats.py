@@ -19,7 +19,7 @@ from evalgate.core.trial import Outcome
 from evalgate.report.html import render_html
 from evalgate.report.junit import render_junit
 from evalgate.report.run_markdown import render_run
-from evalgate.report.share import Share
+from evalgate.report.share import PAGE, Share
 from evalgate.report.trial_page import TrialPage
 from tests.hostile import HOSTILE
 from tests.pages import ROOT
@@ -125,3 +125,19 @@ def test_a_page_within_its_share_says_what_is_cut():
     assert cut.lacking == ("8 exchanges are left out here",)
     assert page.cut(Share()) == page
     assert TrialPage().cut(Share(left=0)) == TrialPage()
+
+
+@pytest.mark.parametrize("sign", ["a", "é", "漢", "\0", "\\"])
+def test_a_share_is_of_what_is_written(sign):
+    """Whatever a text is written in, it takes no more of the page than it was given."""
+    share = Share(left=1000)
+    assert len(json.dumps(share.take(sign * 900))) < 1050
+    share.take(sign * 900)
+    assert share.take("more") == "\n[4 more characters]"
+
+
+def test_many_trials_of_long_texts_make_no_endless_page():
+    """Each brings its share, and says what is left out."""
+    page = render_html(made_report(20, 10, turns=1, texts=("x", "long " * 60_000)))
+    assert len(page) < 1.2 * PAGE
+    assert "more characters]" in page

@@ -18,7 +18,8 @@ from evalgate.core.verdict import Verdict
 from evalgate.errors import UsageError
 from evalgate.report.markdown import escape, escape_html, fence
 
-_ALERTS: Mapping[Decision, str] = {
+#: How GitHub colours a decision; WARNING where nothing is said.
+ALERTS: Mapping[Decision, str] = {
     Decision.REGRESSION: "CAUTION",
     Decision.VOID: "CAUTION",
     Decision.IMPROVED: "TIP",
@@ -86,7 +87,7 @@ def render_verdict(verdict: Verdict, story: Story, *, template: str | None = Non
     )
     environment.filters.update(md=escape, html=escape_html, fence=fence)
     environment.globals.update(
-        alert=_ALERTS.get(verdict.decision, "WARNING"),
+        alert=ALERTS.get(verdict.decision, "WARNING"),
         advice=verdict.advice,
         numbers=_numbers(verdict),
         moved=[change for change in verdict.changes if change.moved],

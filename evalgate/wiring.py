@@ -14,14 +14,12 @@ from evalgate.core.harness import Harness
 from evalgate.core.redaction import Redactor
 from evalgate.core.task import Task
 from evalgate.core.tripwires import Tripwire
-from evalgate.errors import NotAvailableError, UsageError
+from evalgate.errors import NotAvailableError
 from evalgate.gateway.format.header import Header
 from evalgate.gateway.keys.own_rules import require_sound
 from evalgate.gateway.providers import Upstreams, open_upstreams, secrets_of
 from evalgate.gateway.server import open_gateway
-from evalgate.protocols import Publisher, SandboxProvider
-from evalgate.publishers.surroundings import Surroundings
-from evalgate.publishers.table import PUBLISHERS
+from evalgate.protocols import SandboxProvider
 from evalgate.runner.bench import Bench
 from evalgate.sandboxes.container import containers_of
 from evalgate.sandboxes.fitting import fit
@@ -122,25 +120,3 @@ def open_bench(setup: Setup, environ: Mapping[str, str]) -> Iterator[Bench]:
         if setup.kind is not Kind.REGRADE:
             bench = bench.on(stack.enter_context(open_gateway(redactor=redactor)))
         yield bench
-
-
-def build_publishers(names: Sequence[str], surroundings: Surroundings) -> list[Publisher]:
-    """Return the publishers of these names, or of all places that are there, in their order.
-
-    UsageError where a named one, or every one, is not there.
-    """
-    found: list[Publisher] = []
-    missing: list[str] = []
-    for name, make in PUBLISHERS.items():
-        if names and name not in names:
-            continue
-        try:
-            found.append(make(surroundings))
-        except NotAvailableError as error:
-            if names:
-                raise UsageError(f"{name}: {error.message}", hint=error.hint) from error
-            missing.append(f"{name}: {error.message}")
-    if not found:
-        message = f"there is no place to tell a verdict in: {'; '.join(missing)}"
-        raise UsageError(message, hint="run it in GitHub Actions, or set what is missing")
-    return found

@@ -19,11 +19,11 @@ from evalgate.errors import UsageError
 from evalgate.protocols import Telling, Told
 from evalgate.publishers.artifact import FILE_LIMIT, FILES, fetch_verdict
 from evalgate.publishers.surroundings import Surroundings
+from evalgate.publishers.table import build_publishers
 from evalgate.publishers.workflow import command
 from evalgate.repo.github import load_event
 from evalgate.report.brief import render_brief
 from evalgate.report.shortening import shorten
-from evalgate.wiring import build_publishers
 
 _STRANGER = (
     "This page is made from what the workflow of a pull request from a fork says; "

@@ -13,6 +13,9 @@ from typing import Any
 
 import pytest
 
+from evalgate.commands.comment import Announced, CommentOptions, comment
+from evalgate.commands.console import Console
+from evalgate.errors import UsageError
 from tests.e2e.conftest import Evalgate, Repo
 from tests.github.fake import TOKEN, FakeGitHub, serve
 
@@ -99,6 +102,12 @@ def archive(**files: str | bytes) -> bytes:
         for name, text in files.items():
             made.writestr(name, text)
     return data.getvalue()
+
+
+def tell_here(environ: dict[str, str], **asked: Any) -> Announced:
+    """Tell it in this process."""
+    options = CommentOptions(**asked)
+    return comment(Path("/"), None, options, Console(quiet=True), environ)
 
 
 def told(done: Any) -> dict[str, str]:
@@ -196,18 +205,12 @@ def test_without_a_token_the_rest_is_told(
     ],
 )
 def test_wrong_surroundings_are_named_and_the_token_never(
-    verdict: Path,
-    tell: Evalgate,
-    github: FakeGitHub,
-    tmp_path: Path,
-    name: str,
-    value: str,
+    verdict: Path, github: FakeGitHub, actions: dict[str, str], name: str, value: str
 ) -> None:
     """Nothing was asked by then."""
-    for json_ in ((), ("--json",)):
-        done = tell(*json_, "comment", verdict, **{name: value})
-        assert done.returncode == 2, done.stdout
-        assert TOKEN not in done.stdout + done.stderr
+    with pytest.raises(UsageError) as caught:
+        tell_here({**actions, name: value}, folder=verdict)
+    assert TOKEN not in caught.value.message + caught.value.hint
     assert github.asked == []
 
 
@@ -270,21 +273,18 @@ def test_another_run_s_artifact_of_the_same_repository(
 
 @pytest.mark.parametrize(("sha", "count"), [("c" * 40, 1), (SHA, 2)])
 def test_a_head_that_is_not_one_open_pull_request(
-    verdict: Path,
-    tell: Evalgate,
-    github: FakeGitHub,
-    tmp_path: Path,
-    sha: str,
-    count: int,
+    verdict: Path, actions: dict[str, str], tmp_path: Path, sha: str, count: int
 ) -> None:
     """It has moved on, or two have it: nobody guesses."""
-    github.artifacts["v"] = archive(**{"verdict.json": (verdict / "verdict.json").read_text()})
-    for number in range(count):
-        github.open_pull(7 + number, sha)
-    env = finished(tmp_path)
-    done = tell("--json", "comment", "--artifact", "v", **env)
-    assert told(done)["comment"] == "nothing"
-    assert github.writes() == []
+    with serve() as github:
+        data = (verdict / "verdict.json").read_bytes()
+        github.artifacts["v"] = archive(**{"verdict.json": data})
+        for number in range(count):
+            github.open_pull(7 + number, sha)
+        env = {**actions, "GITHUB_API_URL": github.url, **finished(tmp_path)}
+        announced = tell_here(env, artifact="v")
+        assert announced.told[-1].done == "nothing"
+        assert github.writes() == []
 
 
 BAD = {
@@ -301,13 +301,10 @@ BAD = {
 
 @pytest.mark.parametrize("name", BAD)
 def test_an_artifact_that_is_none(
-    tell: Evalgate, github: FakeGitHub, tmp_path: Path, name: str
+    github: FakeGitHub, actions: dict[str, str], tmp_path: Path, name: str
 ) -> None:
     """It is refused in words, and nothing is posted."""
     github.artifacts["v"] = BAD[name]
-    env = finished(tmp_path)
-    done = tell("comment", "--artifact", "v", **env)
-    assert done.returncode == 2
-    assert done.stderr.startswith("error: ")
-    assert "Traceback" not in done.stderr
+    with pytest.raises(UsageError):
+        tell_here({**actions, **finished(tmp_path)}, artifact="v")
     assert github.writes() == []

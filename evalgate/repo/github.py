@@ -6,6 +6,7 @@ an event may be hours old and is never compared with a merge commit.
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -44,7 +45,7 @@ def _pull_request(git: Git, event: Event) -> Pair:
     if len(parents) == _MERGE_PARENTS and parents[1] == wanted:
         base = reachable(git, parents[0], "the first parent of the merge commit")
         how = "the pull request's merge commit against its first parent"
-        return Pair.of("HEAD", base, how, fork=event.from_fork("pull_request"))
+        return _of_pull("HEAD", base, how, event)
     message = f"stale merge ref: HEAD is {head[:12]}, the event is about {wanted[:12]}"
     hint = "re-run on the newest commit, or check out the pull request's head sha"
     raise UsageError(message, hint=hint)
@@ -59,7 +60,19 @@ def _pull_request_head(git: Git, event: Event, head: str) -> Pair:
         target = reachable(git, sha, f"the target branch {branch}", depth="0")
     base, several = common_ancestor(git, target, head, said=f"HEAD and {branch}")
     how = f"the pull request's head against {base[:12]}, where it left {branch}{several}"
-    return Pair.of("HEAD", base, how, fork=event.from_fork("pull_request"))
+    return _of_pull("HEAD", base, how, event)
+
+
+def _of_pull(head: str, base: str, how: str, event: Event) -> Pair:
+    fork = event.from_fork("pull_request")
+    number, branch = event.number("pull_request", "number"), event.at("pull_request", "base", "ref")
+    if not fork or number is None or not isinstance(branch, str):
+        return Pair.of(head, base, how, fork=fork)
+    measuring = (
+        f"git fetch origin {shlex.quote(branch)} pull/{number}/head:pull-{number}",
+        f"evalgate gate --live --base {shlex.quote(f'origin/{branch}')} --head pull-{number}",
+    )
+    return replace(Pair.of(head, base, how, fork=True), measuring=measuring)
 
 
 def _merge_group(git: Git, event: Event) -> Pair:

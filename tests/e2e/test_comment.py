@@ -7,7 +7,6 @@ import json
 import shutil
 import subprocess
 import zipfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,13 +19,6 @@ from tests.e2e.conftest import Evalgate, Repo
 from tests.github.fake import TOKEN, FakeGitHub, serve
 
 SHA = "b" * 40
-
-
-@pytest.fixture
-def github() -> Iterator[FakeGitHub]:
-    """A GitHub without any comment."""
-    with serve() as state:
-        yield state
 
 
 @pytest.fixture(scope="session")

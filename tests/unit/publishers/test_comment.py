@@ -32,11 +32,11 @@ def waited() -> list[float]:
 
 
 @pytest.fixture
-def sticky(fake: FakeGitHub, waited: list[float]) -> StickyComment:
+def sticky(github: FakeGitHub, waited: list[float]) -> StickyComment:
     """The publisher of run 50.1."""
-    github = replace(GitHub.of(fake.url, TOKEN), pause=waited.append)
+    asked = replace(GitHub.of(github.url, TOKEN), pause=waited.append)
     return StickyComment(
-        github=github, repository="o/r", pull=lambda: 7, key="", stamp=Stamp(50, 1, "a" * 40)
+        github=asked, repository="o/r", pull=lambda: 7, key="", stamp=Stamp(50, 1, "a" * 40)
     )
 
 
@@ -44,27 +44,27 @@ def mine(text: str, run: int = 40, attempt: int = 1, key: str = "") -> str:
     return f"{heading(key, Stamp(run, attempt))}{text}\n"
 
 
-def test_one_comment_stays(fake: FakeGitHub, sticky: StickyComment) -> None:
+def test_one_comment_stays(github: FakeGitHub, sticky: StickyComment) -> None:
     """Created, left as it is, then updated by a later run; it is always one."""
     assert sticky.publish(telling("# One")).done == "created"
     assert sticky.publish(telling("# One")).done == "unchanged"
-    assert len(fake.writes()) == 1
+    assert len(github.writes()) == 1
     later = replace(sticky, stamp=Stamp(51, 1))
     assert later.publish(telling("# Two")).done == "updated"
-    (body,) = fake.bodies()
+    (body,) = github.bodies()
     assert body == mine("# Two", 51)
-    assert {token for _, token in fake.tokens} == {f"Bearer {TOKEN}"}
+    assert {token for _, token in github.tokens} == {f"Bearer {TOKEN}"}
 
 
-def test_ours_is_found_on_the_third_page(fake: FakeGitHub, sticky: StickyComment) -> None:
+def test_ours_is_found_on_the_third_page(github: FakeGitHub, sticky: StickyComment) -> None:
     """251 comments, the last of which is ours."""
     for n in range(250):
-        fake.add(f"comment {n}", author="somebody")
-    own = fake.add(mine("old"))
+        github.add(f"comment {n}", author="somebody")
+    own = github.add(mine("old"))
     assert sticky.publish(telling("new")).done == "updated"
-    assert "new" in fake.comments[own]["body"]
-    assert len(fake.comments) == 251
-    pages = [path for method, path in fake.asked if method == "GET" and "/comments" in path]
+    assert "new" in github.comments[own]["body"]
+    assert len(github.comments) == 251
+    pages = [path for method, path in github.asked if method == "GET" and "/comments" in path]
     assert len(pages) == 3
 
 
@@ -80,113 +80,117 @@ SPOOFS = {
 
 @pytest.mark.parametrize("name", SPOOFS)
 def test_what_only_looks_like_ours_is_left_alone(
-    fake: FakeGitHub, sticky: StickyComment, name: str
+    github: FakeGitHub, sticky: StickyComment, name: str
 ) -> None:
     """The marker of somebody else, or at another place, is words."""
     body, author = SPOOFS[name]
-    there = fake.add(body, author)
+    there = github.add(body, author)
     assert sticky.publish(telling("ours")).done == "created"
-    assert fake.comments[there]["body"] == body
-    assert len(fake.comments) == 2
+    assert github.comments[there]["body"] == body
+    assert len(github.comments) == 2
 
 
 @pytest.mark.parametrize("newer", [(51, 1), (50, 2), (400, 1)])
 def test_a_newer_run_is_not_written_over(
-    fake: FakeGitHub, sticky: StickyComment, newer: tuple[int, int]
+    github: FakeGitHub, sticky: StickyComment, newer: tuple[int, int]
 ) -> None:
     """Also where the newer word stands in a double."""
     for there in ([newer], [(40, 1), newer]):
-        fake.comments.clear()
+        github.comments.clear()
         for run, attempt in there:
-            fake.add(mine("theirs", run, attempt))
+            github.add(mine("theirs", run, attempt))
         told = sticky.publish(telling("ours"))
         assert (told.done, told.detail) == ("nothing", "a newer run has told")
-    assert fake.writes() == []
+    assert github.writes() == []
 
 
 @pytest.mark.parametrize("line", ["", "<!-- run x -->", "<!-- run 9.9 head zz -->", "text"])
 def test_a_comment_whose_run_can_not_be_read_is_updated(
-    fake: FakeGitHub, sticky: StickyComment, line: str
+    github: FakeGitHub, sticky: StickyComment, line: str
 ) -> None:
     """Somebody edited it, with the line ends of a browser."""
-    fake.add(f"<!-- evalgate:v1 -->\r\n{line}\r\nold")
+    github.add(f"<!-- evalgate:v1 -->\r\n{line}\r\nold")
     assert sticky.publish(telling("new")).done == "updated"
-    assert fake.bodies() == [mine("new", 50).replace("50.1", f"50.1 head {'a' * 40}")]
+    assert github.bodies() == [mine("new", 50).replace("50.1", f"50.1 head {'a' * 40}")]
 
 
-def test_the_oldest_wins_and_doubles_go(fake: FakeGitHub, sticky: StickyComment) -> None:
+def test_the_oldest_wins_and_doubles_go(github: FakeGitHub, sticky: StickyComment) -> None:
     """Two jobs once posted at the same time."""
-    first, other, second = fake.add(mine("1")), fake.add("talk", "somebody"), fake.add(mine("2"))
+    first, other, second = (
+        github.add(mine("1")),
+        github.add("talk", "somebody"),
+        github.add(mine("2")),
+    )
     assert sticky.publish(telling("new")).done == "updated"
-    assert [*fake.comments] == [first, other]
-    assert "new" in fake.comments[first]["body"]
-    assert second not in fake.comments
+    assert [*github.comments] == [first, other]
+    assert "new" in github.comments[first]["body"]
+    assert second not in github.comments
 
 
-def test_two_first_posters_end_with_one_comment(fake: FakeGitHub, sticky: StickyComment) -> None:
+def test_two_first_posters_end_with_one_comment(github: FakeGitHub, sticky: StickyComment) -> None:
     """The other one's came in between: the older comment gets the newer word."""
 
     def between() -> None:
-        fake.meanwhile = None
-        (number,) = fake.comments
-        theirs = {**fake.comments[number], "id": number - 1, "body": mine("theirs", 49)}
-        fake.comments = {number - 1: theirs, **fake.comments}
+        github.meanwhile = None
+        (number,) = github.comments
+        theirs = {**github.comments[number], "id": number - 1, "body": mine("theirs", 49)}
+        github.comments = {number - 1: theirs, **github.comments}
 
-    fake.meanwhile = between
+    github.meanwhile = between
     assert sticky.publish(telling("ours")).done == "created"
-    assert [*fake.comments] == [1000]
-    assert "ours" in fake.comments[1000]["body"]
+    assert [*github.comments] == [1000]
+    assert "ours" in github.comments[1000]["body"]
 
 
 @pytest.mark.parametrize(("login", "author"), [("robot", ""), (None, "my-app[bot]")])
 def test_who_the_token_is(
-    fake: FakeGitHub, sticky: StickyComment, login: str | None, author: str
+    github: FakeGitHub, sticky: StickyComment, login: str | None, author: str
 ) -> None:
     """A person's token says so; that of an app may not ask, and is named."""
-    fake.login = login
-    fake.add(mine("spoof"), BOT)
-    own = fake.add(mine("old"), login or author)
+    github.login = login
+    github.add(mine("spoof"), BOT)
+    own = github.add(mine("old"), login or author)
     assert replace(sticky, author=author).publish(telling("new")).done == "updated"
-    assert "new" in fake.comments[own]["body"]
+    assert "new" in github.comments[own]["body"]
 
 
 @pytest.mark.parametrize("ceiling", [262_144, 65_536, 40_000, 4_000])
 def test_a_body_that_is_too_long_gets_shorter(
-    fake: FakeGitHub, sticky: StickyComment, ceiling: int
+    github: FakeGitHub, sticky: StickyComment, ceiling: int
 ) -> None:
     """313,521 characters: what is on top stays, whatever GitHub takes; then nothing is written."""
-    fake.ceiling = ceiling
+    github.ceiling = ceiling
     page = "> [!CAUTION]\n> **Regression.** All is lost.\n\n" + "word é\n\n" * 44_782
     page = page[:313_521]
     assert len(page) == 313_521
     assert sticky.publish(telling(page)).done == "created"
-    (body,) = fake.bodies()
+    (body,) = github.bodies()
     assert ceiling // 5 < len(body.encode()) <= ceiling or ceiling > 60_000
     assert len(body.encode()) <= 60_000
     assert body.startswith(f"{heading('', sticky.stamp)}> [!CAUTION]\n> **Regr")
     assert "shortened" in body
     assert sticky.publish(telling(page)).done == "unchanged"
-    fake.comments[next(iter(fake.comments))]["body"] = mine("old")
+    github.comments[next(iter(github.comments))]["body"] = mine("old")
     assert sticky.publish(telling(page)).done == "updated"
-    assert fake.bodies() == [body]
+    assert github.bodies() == [body]
 
 
-def test_a_body_that_is_never_taken(fake: FakeGitHub, sticky: StickyComment) -> None:
+def test_a_body_that_is_never_taken(github: FakeGitHub, sticky: StickyComment) -> None:
     """GitHub's words are told."""
-    fake.ceiling = 10
+    github.ceiling = 10
     with pytest.raises(NotAvailableError, match="422: Validation Failed"):
         sticky.publish(telling("x" * 20_000))
 
 
-def test_a_fork_s_token_may_not(fake: FakeGitHub, sticky: StickyComment) -> None:
+def test_a_fork_s_token_may_not(github: FakeGitHub, sticky: StickyComment) -> None:
     """That is no error: it is told, and the verdict is elsewhere."""
-    fake.allowed = False
+    github.allowed = False
     told = sticky.publish(telling("x"))
     assert told.refused
     assert told.detail == (
         "the token may not post the comment: 403: Resource not accessible by integration"
     )
-    assert len(fake.writes()) == 1
+    assert len(github.writes()) == 1
 
 
 FORBIDDEN = {"message": "You have exceeded a secondary rate limit."}
@@ -200,24 +204,24 @@ WAITS = {
 
 @pytest.mark.parametrize("name", WAITS)
 def test_github_asks_to_wait(
-    fake: FakeGitHub, sticky: StickyComment, waited: list[float], name: str
+    github: FakeGitHub, sticky: StickyComment, waited: list[float], name: str
 ) -> None:
     """It is waited, and the post is made once."""
     reply, seconds = WAITS[name]
-    fake.faults.append(Fault("POST", COMMENTS, reply))
+    github.faults.append(Fault("POST", COMMENTS, reply))
     assert sticky.publish(telling("x")).done == "created"
     assert waited == seconds
-    assert len(fake.comments) == 1
+    assert len(github.comments) == 1
 
 
 @pytest.mark.parametrize("times", [1, 999])
 def test_a_wait_has_an_end(
-    fake: FakeGitHub, sticky: StickyComment, waited: list[float], times: int
+    github: FakeGitHub, sticky: StickyComment, waited: list[float], times: int
 ) -> None:
     """One that is too long, or many: nobody's job hangs for an hour."""
     asked = "3600" if times == 1 else "50"
     limited = Reply(403, FORBIDDEN, {"retry-after": asked})
-    fake.faults.append(Fault("POST", COMMENTS, limited, times=times))
+    github.faults.append(Fault("POST", COMMENTS, limited, times=times))
     with pytest.raises(NotAvailableError, match=f"asks to wait {asked} s"):
         sticky.publish(telling("x"))
     assert sum(waited) <= 120
@@ -226,56 +230,56 @@ def test_a_wait_has_an_end(
 @pytest.mark.parametrize("after", [True, False])
 @pytest.mark.parametrize("status", [502, 0])
 def test_a_post_whose_answer_is_lost_is_not_made_twice(
-    fake: FakeGitHub, sticky: StickyComment, status: int, after: bool
+    github: FakeGitHub, sticky: StickyComment, status: int, after: bool
 ) -> None:
     """It is looked for, and made again only where it is not there."""
     lost = Reply(status, {"message": "Server Error"}, described=False)
-    fake.faults.append(Fault("POST", COMMENTS, lost, after=after))
+    github.faults.append(Fault("POST", COMMENTS, lost, after=after))
     told = sticky.publish(telling("x"))
     assert told.done == ("unchanged" if after else "created")
-    assert len(fake.comments) == 1
+    assert len(github.comments) == 1
 
 
 def test_a_list_that_fails_is_asked_for_again(
-    fake: FakeGitHub, sticky: StickyComment, waited: list[float]
+    github: FakeGitHub, sticky: StickyComment, waited: list[float]
 ) -> None:
     """Twice; then it is told."""
     broken = Reply(503, {"message": "down"}, described=False)
-    fake.faults.append(Fault("GET", COMMENTS, broken, times=2))
+    github.faults.append(Fault("GET", COMMENTS, broken, times=2))
     assert sticky.publish(telling("x")).done == "created"
     assert waited == [1.0, 2.0]
-    fake.faults.append(Fault("GET", COMMENTS, broken, times=3))
+    github.faults.append(Fault("GET", COMMENTS, broken, times=3))
     with pytest.raises(NotAvailableError, match="does not list the comments: 503: down"):
         sticky.publish(telling("x"))
 
 
-def test_a_comment_that_was_deleted_in_between(fake: FakeGitHub, sticky: StickyComment) -> None:
+def test_a_comment_that_was_deleted_in_between(github: FakeGitHub, sticky: StickyComment) -> None:
     """A new one is made."""
-    fake.add(mine("old"))
+    github.add(mine("old"))
     gone = Reply(404, {"message": "Not Found"}, described=False)
-    fake.faults.append(Fault("PATCH", ONE, gone, then=fake.comments.clear))
+    github.faults.append(Fault("PATCH", ONE, gone, then=github.comments.clear))
     assert sticky.publish(telling("new")).done == "created"
-    assert len(fake.comments) == 1
+    assert len(github.comments) == 1
 
 
 def test_a_renamed_repository_is_followed_and_another_host_is_not(
-    fake: FakeGitHub, sticky: StickyComment
+    github: FakeGitHub, sticky: StickyComment
 ) -> None:
     """The token goes to no other host."""
-    there = {"location": f"{fake.url}/user"}
+    there = {"location": f"{github.url}/user"}
     moved = Reply(301, {"message": "Moved"}, there, described=False)
-    fake.faults.append(Fault("GET", "/user", moved))
+    github.faults.append(Fault("GET", "/user", moved))
     assert sticky.publish(telling("x")).done == "created"
     away = {"location": "http://localhost:1/user"}
-    fake.faults.append(Fault("GET", "/user", Reply(301, {}, away, described=False)))
+    github.faults.append(Fault("GET", "/user", Reply(301, {}, away, described=False)))
     with pytest.raises(NotAvailableError, match="another host"):
         sticky.publish(telling("x"))
 
 
-def test_a_dry_run_writes_nothing(fake: FakeGitHub, sticky: StickyComment) -> None:
+def test_a_dry_run_writes_nothing(github: FakeGitHub, sticky: StickyComment) -> None:
     """It says what it would do."""
     dry = replace(sticky, dry_run=True)
     assert dry.publish(telling("x")).done == "would create"
-    fake.add(mine("old"))
+    github.add(mine("old"))
     assert dry.publish(telling("x")).done == "would update"
-    assert fake.writes() == []
+    assert github.writes() == []

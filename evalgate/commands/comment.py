@@ -46,9 +46,12 @@ class CommentOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Announced:
-    """Where a verdict was told, and the page in the length that a comment has."""
+    """Where a verdict was told, and the page in the length that a comment has.
 
-    outline: Outline
+    ``outline`` is None where another run made no verdict.
+    """
+
+    outline: Outline | None
     told: tuple[Told, ...]
     page: str = ""
 
@@ -64,8 +67,8 @@ class Announced:
     def to_json(self) -> dict[str, Json]:
         """Return the document of ``--json``."""
         return {
-            "decision": str(self.outline.decision),
-            "exit_code": int(self.outline.exit_code),
+            "decision": None if self.outline is None else str(self.outline.decision),
+            "exit_code": None if self.outline is None else int(self.outline.exit_code),
             "told": {
                 one.where: {"done": one.done, "detail": one.detail, "refused": one.refused}
                 for one in self.told
@@ -102,6 +105,10 @@ def comment(
         dry_run=options.dry_run,
     )
     files = _files(directory, config, options, here)
+    if not files:
+        why = f"the run has no artifact {options.artifact}: its gate did not come to an end"
+        here.say(command("notice", "evalgate", f"no comment: {why}"))
+        return Announced(outline=None, told=(Told(where="comment", done="nothing", detail=why),))
     outline = Outline.parse(files["verdict.json"], "verdict.json")
     telling = Telling(outline=outline, page=partial(shorten, _page(outline, files, here.event)))
     wanted = ("comment",) if options.dry_run else options.to
@@ -151,14 +158,11 @@ def _files(
         if run is None:
             message = "--artifact: this event tells of no run that was completed"
             raise UsageError(message, hint="it is for workflows that start `on: workflow_run`")
-        files = fetch_verdict(here.github, here.repository, run, options.artifact)
-        where = f"the artifact {options.artifact}"
-    else:
-        folder = options.folder or open_project(directory, config).state
-        files = {name: _read(folder / name) for name in FILES if (folder / name).is_file()}
-        where = str(folder)
+        return fetch_verdict(here.github, here.repository, run, options.artifact)
+    folder = options.folder or open_project(directory, config).state
+    files = {name: _read(folder / name) for name in FILES if (folder / name).is_file()}
     if "verdict.json" not in files:
-        message = f"{where} has no verdict.json"
+        message = f"{folder} has no verdict.json"
         raise UsageError(message, hint="`evalgate gate --out FOLDER` writes one")
     return files
 

@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 #: File name -> the table that is ours; the first that exists is used.
 CONFIG_FILES = {"evalgate.toml": (), "pyproject.toml": ("tool", "evalgate")}
 
-#: What runs the gate on GitHub, as a glob from the top of the repository.
-WORKFLOWS = ".github/workflows/**"
+#: What runs the gate on GitHub, as globs from the top of the repository.
+WORKFLOWS = (".github/workflows/**", ".github/actions/**")
 
 WORKTREE = Subject(kind=SubjectKind.WORKTREE)
 
@@ -269,5 +269,5 @@ def _paths(project: Project, config: Config) -> tuple[str, ...]:
         *recordings,
         *to_pathspecs(parts, root=project.within(config.harness.root)),
         *to_pathspecs(ours, root=project.prefix),
-        *to_pathspecs([WORKFLOWS]),
+        *to_pathspecs(WORKFLOWS),
     )

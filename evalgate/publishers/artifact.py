@@ -7,6 +7,7 @@ name in it leads anywhere, and nothing is unpacked beyond what is read.
 from __future__ import annotations
 
 import io
+import lzma
 import zipfile
 import zlib
 from collections.abc import Mapping
@@ -24,11 +25,24 @@ _MEMBERS: Final = 1000
 FILES: Final = ("verdict.json", "verdict.md")
 
 
+#: What an archive of a stranger can raise, by its form, its methods of compression, its password.
+_UNREADABLE: Final = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    NotImplementedError,
+    OSError,
+    RuntimeError,
+    ValueError,
+)
+
+
 def fetch_verdict(github: GitHub, repository: str, run: int, name: str) -> Mapping[str, bytes]:
-    """Return the files of a verdict out of the newest artifact of this name.
+    """Return the files of a verdict out of the newest artifact of this name; none without one.
 
     Raises:
-        UsageError: there is none, or it is no verdict.
+        UsageError: it is no verdict.
         NotAvailableError: GitHub does not give it, or it is too large.
     """
     path = f"/repos/{repository}/actions/runs/{run}/artifacts"
@@ -46,8 +60,7 @@ def fetch_verdict(github: GitHub, repository: str, run: int, name: str) -> Mappi
         if one.at("name") == name and one.at("expired") is not True
     ]
     if not any(ids):
-        message = f"run {run} has no artifact {name}"
-        raise UsageError(message, hint="its gate did not come to an end: look at the run")
+        return {}
     answer = github.download(f"/repos/{repository}/actions/artifacts/{max(ids)}/zip", ARCHIVE_LIMIT)
     if not answer.ok:
         message = f"GitHub does not give the artifact {name}: {answer.words}"
@@ -63,8 +76,11 @@ def read_archive(data: bytes, name: str) -> Mapping[str, bytes]:
                 message = f"the artifact {name} has more than {_MEMBERS} files"
                 raise UsageError(message, hint="it is no verdict")
             there = [one for one in FILES if one in archive.namelist()]
+            if FILES[0] not in there:
+                message = f"the artifact {name} has no {FILES[0]}"
+                raise UsageError(message, hint="`evalgate gate --out FOLDER` writes one")
             return {one: _read(archive, one, name) for one in there}
-    except (zipfile.BadZipFile, zlib.error, NotImplementedError, RuntimeError, EOFError) as error:
+    except _UNREADABLE as error:
         message = f"the artifact {name} can not be read: {type(error).__name__}"
         raise UsageError(message, hint="it is no verdict") from error
 

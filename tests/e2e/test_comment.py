@@ -279,6 +279,14 @@ def test_a_head_that_is_not_one_open_pull_request(
         assert github.writes() == []
 
 
+def test_a_run_without_a_verdict(tell: Evalgate, github: FakeGitHub, tmp_path: Path) -> None:
+    """Its own check is red already: this one says so and is not."""
+    done = tell("--json", "comment", "--artifact", "v", **finished(tmp_path))
+    assert told(done) == {"comment": "nothing"}
+    assert "::notice title=evalgate::no comment: the run has no artifact v" in done.stderr
+    assert github.writes() == []
+
+
 BAD = {
     "no archive": b"not a zip",
     "no verdict": archive(other="x"),
@@ -286,6 +294,8 @@ BAD = {
     "no object": archive(**{"verdict.json": "[]"}),
     "no JSON": archive(**{"verdict.json": "{" * 100_000}),
     "a bomb": archive(**{"verdict.json": b"0" * (64 * 1024 * 1024)}),
+    "a method nobody has": archive(**{"verdict.json": "{}"}).replace(b"\x08\x00", b"\x63\x00"),
+    "broken within": archive(**{"verdict.json": "{}" * 99}).replace(b"\xab", b"\x00"),
     "wrong kinds": archive(**{"verdict.json": '{"format": 1, "exit_code": "0"}'}),
     "another format": archive(**{"verdict.json": '{"format": 99}'}),
 }

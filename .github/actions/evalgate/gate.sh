@@ -42,7 +42,11 @@ echo "::$stop::"
 
 if [ -f "$out/verdict.json" ]; then
   places=(--to summary --to outputs --to annotations)
-  if [ -n "$GITHUB_TOKEN" ]; then places+=(--to comment); fi
-  "$evalgate" comment "$out" "${places[@]}"
+  if [ -n "${GITHUB_TOKEN:-}" ]; then places+=(--to comment); fi
+  # What a job ends with is the verdict, not whether GitHub took the words.
+  "$evalgate" comment "$out" "${places[@]}" ||
+    echo "::warning title=evalgate::the verdict was not told everywhere: look at the log"
+else
+  echo "::error title=evalgate::there is no verdict (exit code $code): look at the log"
 fi
 exit "$code"

@@ -283,3 +283,14 @@ def test_a_dry_run_writes_nothing(github: FakeGitHub, sticky: StickyComment) -> 
     github.add(mine("old"))
     assert dry.publish(telling("x")).done == "would update"
     assert github.writes() == []
+
+
+def test_an_enterprise_s_own_address(github: FakeGitHub, sticky: StickyComment) -> None:
+    """All that is asked lies below it, from the first page to the last."""
+    for n in range(101):
+        github.add(f"comment {n}", author="somebody")
+    github.url += "/api/v3"
+    asked = GitHub.of(f"{github.url}/", TOKEN)
+    assert replace(sticky, github=asked).publish(telling("x")).done == "created"
+    assert all(path.startswith("/api/v3/") for _, path in github.asked)
+    assert len(github.asked) == 6

@@ -23,7 +23,7 @@ from evalgate.publishers.table import build_publishers
 from evalgate.publishers.workflow import command
 from evalgate.repo.github import load_event
 from evalgate.report.brief import render_brief
-from evalgate.report.shortening import shorten
+from evalgate.report.shedding import LIMIT_BYTES, cut
 
 _STRANGER = (
     "This page is made from what the workflow of a pull request from a fork says; "
@@ -110,15 +110,17 @@ def comment(
         here.say(command("notice", "evalgate", f"no comment: {why}"))
         return Announced(outline=None, told=(Told(where="comment", done="nothing", detail=why),))
     outline = Outline.parse(files["verdict.json"], "verdict.json")
-    telling = Telling(outline=outline, page=partial(shorten, _page(outline, files, here.event)))
+    telling = Telling(
+        outline=outline, page=partial(_within, _page(outline, files, here.event), outline)
+    )
     wanted = ("comment",) if options.dry_run else options.to
     told: list[Told] = []
     for publisher in build_publishers(wanted, here):
         told.append(publisher.publish(telling))
         console.note(f"comment: {told[-1].where}: {told[-1].done}")
     told += _fall_back(told, telling, here)
-    page = telling.page(60_000) if options.dry_run else ""
-    return Announced(outline=outline, told=tuple(told), page=page)
+    shown = telling.page(LIMIT_BYTES) if options.dry_run else ""
+    return Announced(outline=outline, told=tuple(told), page=shown)
 
 
 def _fall_back(told: Sequence[Told], telling: Telling, here: Surroundings) -> list[Told]:
@@ -145,6 +147,12 @@ def _page(outline: Outline, files: Mapping[str, bytes], event: Event) -> str:
     if written is None:
         return render_brief(outline)
     return bare(written.decode("utf-8", "replace").replace("\0", "\ufffd"))
+
+
+def _within(page: str, outline: Outline, limit_bytes: int) -> str:
+    """Return the page cut to so many bytes; one that is a single line gives way to the brief."""
+    short = cut(page, limit_bytes)
+    return short if len(short.encode()) <= limit_bytes else cut(render_brief(outline), limit_bytes)
 
 
 def _files(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
@@ -22,9 +23,30 @@ from evalgate.core.identity import Conditions
 from evalgate.core.sample import Sample, sample_of
 from evalgate.core.task import Task
 from evalgate.core.trial import Evidence, Trial
+from evalgate.core.tripwires import Hit
 from evalgate.runner.run import Job
 from evalgate.store.runs import RunFolder, RunStore
 from evalgate.wiring import Kind
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Touch:
+    """One tripwire that one trial touched."""
+
+    task: str
+    n: int
+    hit: Hit
+
+    @property
+    def sentence(self) -> str:
+        """Say it, for a person."""
+        hit = self.hit
+        return f"tripwire {hit.name}: {self.task} #{self.n}, {hit.place}: {hit.excerpt}"
+
+
+def trials_by_tripwire(touched: Iterable[Touch]) -> dict[str, int]:
+    """Count the trials in which each tripwire was touched."""
+    return dict(Counter(name for name, _, _ in {(t.hit.name, t.task, t.n): 0 for t in touched}))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,8 +54,8 @@ class HeadTrials:
     """The head's sample.
 
     ``stale`` says why there is none, its first line in a whole sentence; ``doubts`` why the
-    numbers may be wrong; ``hits`` are the tripwires that were touched, a line each; ``unchecked``
-    why a spot check says nothing.
+    numbers may be wrong; ``hits`` are the tripwires that were touched; ``unchecked`` why a
+    spot check says nothing.
     """
 
     sample: Sample
@@ -42,7 +64,7 @@ class HeadTrials:
     stale: tuple[str, ...] = ()
     doubts: tuple[str, ...] = ()
     run: str = ""
-    hits: tuple[str, ...] = ()
+    hits: tuple[Touch, ...] = ()
     unchecked: str = ""
 
 
@@ -154,10 +176,10 @@ def _listed(numbers: Sequence[int]) -> str:
     return ", ".join(map(str, numbers)) or "none"
 
 
-def hits_of(trials: Iterable[Trial]) -> tuple[str, ...]:
-    """Return the tripwires that were touched, a line each."""
+def hits_of(trials: Iterable[Trial]) -> tuple[Touch, ...]:
+    """Return the tripwires that were touched, in the order of the trials."""
     return tuple(
-        f"tripwire {hit.name}: {trial.task} #{trial.key.n}, {hit.place}: {hit.excerpt}"
+        Touch(task=trial.task, n=trial.key.n, hit=hit)
         for trial in trials
         for hit in trial.tripwires
     )

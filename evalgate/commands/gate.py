@@ -55,10 +55,15 @@ class GateOptions:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gated:
-    """A verdict and its page."""
+    """A verdict with its story, and its page as long as a comment may be.
+
+    ``template`` is the project's own one, so that a page of another length can be rendered.
+    """
 
     verdict: Verdict
+    story: Story
     page: str
+    template: str | None = None
 
 
 def gate(
@@ -97,8 +102,9 @@ def gate(
             promotion = promote(project, verdict, story, console)
             verdict, story, failed = promotion.verdict, promotion.story, promotion.failed
         verdict = replace(verdict, context={**verdict.context, "notes": [*story.notes]})
-        page = render_verdict(verdict, story, template=_template(base))
-    gated = Gated(verdict=verdict, page=page)
+        template = _template(base)
+        page = render_verdict(verdict, story, template=template)
+    gated = Gated(verdict=verdict, story=story, page=page, template=template)
     _write(out, gated, project)
     code = verdict.exit_code
     if failed:

@@ -14,6 +14,7 @@ from evalgate.commands.evidence import (
     Gathering,
     HeadTrials,
     MadeHere,
+    Touch,
     head_trials,
     hits_of,
     request_of,
@@ -165,7 +166,7 @@ def _missing(tasks: Sequence[Task], made: MadeHere, runs: Mapping[str, int]) -> 
     return [job for _, job in sorted(jobs, key=itemgetter(0))]
 
 
-def _fresh(it: Gathering, plan: Plan) -> tuple[Sample, Sample, tuple[str, ...]]:
+def _fresh(it: Gathering, plan: Plan) -> tuple[Sample, Sample, tuple[Touch, ...]]:
     """Make fresh trials of both sides in turn; return both samples, and what was touched."""
     tasks = [task for task in it.tasks if task.id in plan.tasks]
     # Odd numbers are the head's, even ones the base's: made in their order they take turns.

@@ -7,7 +7,7 @@ from typing import Protocol
 
 from evalgate.commands.ancestry import Found, not_attributable, union_of
 from evalgate.commands.estimate import estimate
-from evalgate.commands.evidence import Gathering, HeadTrials, gather
+from evalgate.commands.evidence import Gathering, HeadTrials, gather, trials_by_tripwire
 from evalgate.commands.good_news import good_news
 from evalgate.commands.live_gate import judge_live
 from evalgate.commands.project import State
@@ -113,7 +113,8 @@ class Weighing:
     ) -> tuple[Verdict, Story]:
         """Return a verdict that is believed, or void, with everything that is told beside it."""
         base, state, baseline = self.it.base, self.it.state, self.found.sample
-        voiding = head.hits if base.config.tripwires.voids else ()
+        touched = tuple(one.sentence for one in head.hits)
+        voiding = touched if base.config.tripwires.voids else ()
         doubts = (*head.doubts, *_scripted_doubts(state, head), *voiding)
         if doubts:
             verdict = prepare(baseline, head.sample, verdict.policy, doubts=doubts)
@@ -126,11 +127,17 @@ class Weighing:
         notes = (*self.story.notes, *_powerless(baseline, base), *waivers)
         notes += _scripted_notes(baseline, head.sample)
         notes += _errored_notes(verdict)
-        notes += () if voiding else head.hits[:_HITS]
+        notes += () if voiding else touched[:_HITS]
         notes += good_news(verdict, state.project)
         decided = (*self.story.decided, *_decided(head), *told)
-        story = replace(self.story, notes=notes, anchor=anchor, decided=decided)
-        return verdict, unfitting(tell(story, verdict, base, head), verdict, base, state)
+        story = replace(
+            self.story,
+            notes=notes,
+            anchor=anchor,
+            decided=decided,
+            touched=trials_by_tripwire(head.hits),
+        )
+        return verdict, unfitting(tell(story, verdict, base, head, state), verdict, base, state)
 
 
 def _lacking(policy: Policy, head: HeadTrials, *, fork: bool) -> tuple[str, ...]:

@@ -79,6 +79,11 @@ class Outline:
         )
 
     @property
+    def strict(self) -> bool:
+        """Whether an undecided verdict was taken for not measured."""
+        return self.decision is Decision.UNDECIDED and self.exit_code is not ExitCode.OK
+
+    @property
     def moved(self) -> tuple[TaskOutline, ...]:
         """The tasks that a reader has to see, in the verdict's order."""
         return tuple(task for task in self.tasks if task.change != "same")

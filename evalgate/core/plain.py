@@ -16,7 +16,12 @@ def plain(text: str) -> str:
 
     ``ESC [ 2 J``, which clears the screen, becomes ``\x1b[2J``; lines and tabs stay.
     """
-    return _CONTROL.sub(_written_out, _COLOUR.sub("", text))
+    return _CONTROL.sub(_written_out, colourless(text))
+
+
+def colourless(text: str) -> str:
+    """Return the text without colours."""
+    return _COLOUR.sub("", text)
 
 
 def _written_out(found: re.Match[str]) -> str:

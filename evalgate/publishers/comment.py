@@ -12,8 +12,9 @@ from evalgate.errors import NotAvailableError
 from evalgate.protocols import Telling, Told
 from evalgate.publishers.github import Answer, GitHub
 
-#: The most bytes that are tried, one after the other, where GitHub finds a body too long.
-LIMITS: Final = (60_000, 30_000, 10_000, 3_000)
+#: The most bytes that are tried, one after the other, where GitHub finds a body too long. The first
+#: has room for a page of the usual 60,000 and what is hidden above it.
+LIMITS: Final = (62_000, 30_000, 10_000, 3_000)
 _ROUNDS: Final = 4
 #: Who posts with the token of a workflow, which may not ask who it is.
 _WORKFLOW: Final = "github-actions[bot]"

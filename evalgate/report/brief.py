@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from evalgate.core.outline import Outline
-from evalgate.report.markdown import escape
-from evalgate.report.verdict import ALERTS
+from evalgate.report.headlines import alert_of, headline_of
+from evalgate.report.markdown import code, escape
 
 #: Rows of the table of tasks.
 _ROWS = 20
@@ -13,8 +13,8 @@ _ROWS = 20
 def render_brief(outline: Outline, *, said_by: str = "") -> str:
     """Render decision, reasons and the tasks that moved; ``said_by`` tells whose word it is."""
     lines = [
-        f"> [!{ALERTS.get(outline.decision, 'WARNING')}]",
-        f"> **{str(outline.decision).capitalize()}.** {escape(outline.sentence)}",
+        f"> [!{alert_of(outline)}]",
+        f"> **{headline_of(outline)}.** {escape(outline.sentence)}",
     ]
     if outline.evidence:
         lines += ["", f"Evidence: **{escape(outline.evidence)}**."]
@@ -23,8 +23,11 @@ def render_brief(outline: Outline, *, said_by: str = "") -> str:
     moved = outline.moved
     if moved:
         lines += ["", "| task | | base | head | checks |", "|---|---|---:|---:|---|"]
-        cells = ((one.task, one.change, one.base, one.head, one.why) for one in moved[:_ROWS])
-        lines += [f"| {' | '.join(map(escape, row))} |" for row in cells]
+        lines += [
+            f"| {code(one.task)} | {escape(one.change)} | {escape(one.base)} | {escape(one.head)} "
+            f"| {escape(one.why)} |"
+            for one in moved[:_ROWS]
+        ]
     if len(moved) > _ROWS:
         lines += ["", f"… and {len(moved) - _ROWS} more."]
     if said_by:

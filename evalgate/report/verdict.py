@@ -10,24 +10,15 @@ from importlib import resources
 import jinja2
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from evalgate.core.change import COMPARABLE, Change, TaskChange
-from evalgate.core.decision import Decision
-from evalgate.core.rates import mean_percent
-from evalgate.core.signal_change import SIGNALS, level_of
 from evalgate.core.verdict import Verdict
 from evalgate.errors import UsageError
-from evalgate.report.markdown import escape, escape_html, fence
-
-#: How GitHub colours a decision; WARNING where nothing is said.
-ALERTS: Mapping[Decision, str] = {
-    Decision.REGRESSION: "CAUTION",
-    Decision.VOID: "CAUTION",
-    Decision.IMPROVED: "TIP",
-    Decision.PASS: "NOTE",
-    Decision.UNDECIDED: "NOTE",
-    Decision.NOT_CONFIRMED: "NOTE",
-    Decision.NOTHING_TO_JUDGE: "NOTE",
-}
+from evalgate.report.headlines import alert_of, headline_of
+from evalgate.report.integrity import integrity_of
+from evalgate.report.markdown import code, escape, escape_html, fence
+from evalgate.report.numbers import first_numbers, signal_rows
+from evalgate.report.shedding import LIMIT_BYTES, cut, levels
+from evalgate.report.task_rows import fallen_rows, moved_rows, task_rows
+from evalgate.report.tool_calls import CallsChange
 
 #: What a wrong expression in a template can raise.
 _TEMPLATE_ERRORS = (
@@ -38,9 +29,6 @@ _TEMPLATE_ERRORS = (
     TypeError,
     ValueError,
 )
-
-#: What stands before a signal that moved.
-_FLAGS: Mapping[str, str] = {"up": "⚠ ", "down": "✓ ", "": ""}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,9 +45,9 @@ class PartChange:
 class Story:
     """What the verdict's page needs beside the verdict itself.
 
-    ``differences`` maps a task to the diff between its last passing output and this one;
-    ``failures`` to the first failing check of this run, with its detail. ``anchor`` says how the
-    head stands to the last release.
+    ``differences`` maps a task to the diff between its last passing output and this one, ``calls``
+    to the tool calls of both. ``anchor`` says how the head stands to the last release, ``touched``
+    how often each tripwire was touched. ``run`` names the trials of the head.
     """
 
     head: str
@@ -67,16 +55,27 @@ class Story:
     how: str
     parts: tuple[PartChange, ...] = ()
     differences: Mapping[str, str] = field(default_factory=dict)
-    failures: Mapping[str, str] = field(default_factory=dict)
+    calls: Mapping[str, CallsChange] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     anchor: str = ""
     next_steps: tuple[str, ...] = ()
     decided: tuple[str, ...] = ()
     hypothesis: str = ""
+    touched: Mapping[str, int] = field(default_factory=dict)
+    run: str = ""
 
 
-def render_verdict(verdict: Verdict, story: Story, *, template: str | None = None) -> str:
-    """Render the page; UsageError names the line of a project's own template that is wrong."""
+def render_verdict(
+    verdict: Verdict,
+    story: Story,
+    *,
+    template: str | None = None,
+    limit_bytes: int = LIMIT_BYTES,
+) -> str:
+    """Render the page in at most so many bytes of UTF-8; what is left out for that is named on it.
+
+    UsageError names the line of a project's own template that is wrong.
+    """
     # A template is text of the project under judgement: it reaches nothing of this process.
     environment = ImmutableSandboxedEnvironment(
         undefined=jinja2.StrictUndefined,
@@ -85,21 +84,33 @@ def render_verdict(verdict: Verdict, story: Story, *, template: str | None = Non
         keep_trailing_newline=True,
         autoescape=False,
     )
-    environment.filters.update(md=escape, html=escape_html, fence=fence)
+    environment.filters.update(md=escape, code=code, html=escape_html, fence=fence)
+    fallen = fallen_rows(verdict)
     environment.globals.update(
-        alert=ALERTS.get(verdict.decision, "WARNING"),
+        alert=alert_of(verdict),
+        headline=headline_of(verdict),
         advice=verdict.advice,
-        numbers=_numbers(verdict),
-        moved=[change for change in verdict.changes if change.moved],
+        # What the sentence says already is not said again.
+        reasons=[one for one in verdict.reasons if one not in verdict.sentence],
+        numbers=first_numbers(verdict),
+        signals=signal_rows(verdict),
         flagged=[change for change in verdict.signals if change.flag],
-        regressed=_regressed(verdict),
-        rate=_rate,
+        integrity=integrity_of(verdict, story.touched),
+        tasks=task_rows(verdict),
+        moved=moved_rows(verdict),
+        fallen=fallen,
+        limit_bytes=limit_bytes,
     )
     source = template or resources.files(__package__).joinpath("templates/verdict.md.j2").read_text(
         encoding="utf-8"
     )
+    page = ""
     try:
-        return environment.from_string(source).render(verdict=verdict, story=story)
+        compiled = environment.from_string(source)
+        for shown in levels(tasks=len(verdict.changes), fallen=len(fallen)):
+            page = compiled.render(verdict=verdict, story=story, shown=shown)
+            if len(page.encode("utf-8", "replace")) <= limit_bytes:
+                return page
     except jinja2.TemplateSyntaxError as error:
         message = f"report.template:{error.lineno}: {error.message}"
         raise UsageError(message, hint="mend the template, or leave it out") from error
@@ -108,50 +119,10 @@ def render_verdict(verdict: Verdict, story: Story, *, template: str | None = Non
             raise
         message = f"report.template:{_line(error)}: {error}"
         raise UsageError(message, hint="mend the template, or leave it out") from error
+    return cut(page, limit_bytes)
 
 
 def _line(error: Exception) -> int:
     # Jinja2 puts the template's own lines into the traceback.
     frames = traceback.extract_tb(error.__traceback__)
     return next((frame.lineno or 1 for frame in reversed(frames) if frame[0] == "<template>"), 1)
-
-
-def _regressed(verdict: Verdict) -> list[TaskChange]:
-    return list(verdict.of(Change.REGRESSED, Change.FELL))
-
-
-def _rate(change: TaskChange, side: str) -> str:
-    sample = change.base if side == "base" else change.head
-    return "–" if sample is None else f"{sample.passed}/{len(sample.measured)}"
-
-
-def _numbers(verdict: Verdict) -> list[tuple[str, str, str]]:
-    base, head = verdict.base, verdict.head
-    if base is None or head is None:
-        return []
-    rows = [("pass rate", _pass_rate(verdict, "base"), _pass_rate(verdict, "head"))]
-    changes = {change.name: change for change in verdict.signals}
-    outcome_costs = verdict.outcome_costs
-    for name, signal in SIGNALS.items():
-        change = changes.get(name)
-        sides = (base, head)
-        levels = [level_of(side, name) for side in sides]
-        if change is not None:
-            levels = [change.base, change.head]
-        if levels != [None, None]:
-            shown = ["unknown" if one is None else signal.form.format(one) for one in levels]
-            flag = "" if change is None else change.flag
-            rows.append((f"{_FLAGS[flag]}{signal.words} a trial", shown[0], shown[1]))
-        if name == "cost_usd" and any(outcome_costs):
-            costs = ["unknown" if one is None else one.sentence for one in outcome_costs]
-            rows.append(("cost of a correct outcome", costs[0], costs[1]))
-    return rows
-
-
-def _pass_rate(verdict: Verdict, side: str) -> str:
-    """Count what the sentence counts: the tasks that can be compared."""
-    samples = [getattr(change, side) for change in verdict.of(*COMPARABLE)]
-    measured = sum(len(sample.measured) for sample in samples)
-    passed = sum(sample.passed for sample in samples)
-    mean = mean_percent((sample.passed, len(sample.measured)) for sample in samples)
-    return f"{mean} ({passed}/{measured})" if measured else mean

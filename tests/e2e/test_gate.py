@@ -40,12 +40,12 @@ def test_a_prompt_that_hurts_is_blocked_with_the_reason(recorded, scripted, eval
     edit_and_record(recorded, scripted, evalgate, "Be WRONG.\n")
     done = evalgate("gate", cwd=recorded.path)
     assert done.returncode == 1, done.stderr + done.stdout
-    assert done.stdout.startswith("<!-- evalgate:v1 -->\n> [!CAUTION]\n> **Regression.**")
+    assert done.stdout.startswith("<!-- evalgate:v1 -->\n> [!CAUTION]\n> **Regression: ")
     text = page(recorded)
     assert "100 % → 0 %" in text
     assert "**prompt**: agent/prompts/rewrite.md +1 -1" in text
     assert "+Be WRONG." in text
-    assert "hidden tests 3/3 → 0/3" in text
+    assert "`double` passed 3/3 before and passes 0/3 now. The check **hidden tests** fails" in text
     assert "-    return n * 2\n+    return n * 42" in text
     found = verdict(recorded)
     assert (found["decision"], found["exit_code"], found["evidence"]) == (

@@ -222,7 +222,7 @@ def test_the_classic_story(recorded, scripted, live, evalgate):
     found = verdict(recorded)
     assert found["decision"] in {"pass", "undecided"}
     assert found["signals"]["diff_lines"]["flag"] == "up"
-    assert "⚠ diff lines: 2 → 4 a trial (+100 %" in done.stdout
+    assert "| ⚠ diff lines a trial | 2 | 4 | +100 % (90 % interval" in done.stdout
     budget = (recorded.path / "evalgate.toml").read_text() + "[policy.budgets]\ndiff_lines = 1.3\n"
     recorded.git("checkout", "-q", "HEAD~1")
     recorded.write("evalgate.toml", budget)

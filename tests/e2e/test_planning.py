@@ -69,7 +69,7 @@ def test_two_runs_are_compared(recorded, scripted, evalgate):
     first, second = sorted(path.name for path in (recorded.path / ".evalgate/runs").iterdir())[-2:]
     done = evalgate("compare", first, "latest", cwd=recorded.path)
     assert done.returncode == 0, done.stderr
-    assert "**Regression.**" in done.stdout
+    assert "**Regression: " in done.stdout
     assert second in done.stdout
     asked = len(scripted.requests)
     back = evalgate("--json", "compare", second, first, cwd=recorded.path)

@@ -11,7 +11,7 @@ from evalgate.core.decision import EXIT_CODES, Decision
 from evalgate.core.outline import Outline, TaskOutline
 from evalgate.protocols import Telling
 from evalgate.publishers.workflow import SUMMARY_LIMIT, Outputs, Summary, annotations_of
-from evalgate.report.shortening import shorten
+from evalgate.report.shedding import cut
 
 
 def outline(decision: Decision = Decision.REGRESSION, *, worse: int = 1) -> Outline:
@@ -27,7 +27,7 @@ def outline(decision: Decision = Decision.REGRESSION, *, worse: int = 1) -> Outl
 
 
 def telling(page: str, told: Outline | None = None) -> Telling:
-    return Telling(outline=told or outline(), page=lambda limit: shorten(page, limit))
+    return Telling(outline=told or outline(), page=lambda limit: cut(page, limit))
 
 
 def test_words_are_no_commands() -> None:

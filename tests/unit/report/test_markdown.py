@@ -9,13 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.report.markdown import escape, escape_html, fence
+from evalgate.report.markdown import code, escape, escape_html, fence
 
 HOSTILE = [
     *("a|b", "`code`", "<script>alert(1)</script>", "<!-- -->", "&lt;", "&#64;x", "*b*", "_i_"),
     *("[x](http://e.invalid)", "![x](y)", "~~s~~", "# head", "\\|", "\\", "a\\`b`"),
 ]
-INVISIBLE = ["\0", "\x1b[31m", "\x9b31m", "\u202e", "\u2066", "\u200f", "\u061c", "\r", "\u2028"]
+INVISIBLE = ["\0", "\x1b[2J", "\x9b31m", "\u202e", "\u2066", "\u200f", "\u061c", "\r", "\u2028"]
 
 
 @pytest.mark.parametrize("text", HOSTILE)
@@ -32,7 +32,7 @@ def test_no_markup_survives(text: str) -> None:
         ("fixes #12", "fixes \\#\u200b12"),
         ("GH-12", "GH\u200b-12"),
         ("a@b.invalid", "a@\u200bb.invalid"),
-        ("https://e.invalid", "https://\u200be.invalid"),
+        ("https://e.invalid", "https\u200b://e.invalid"),
         ("www.e.invalid", "www\u200b.e.invalid"),
     ],
 )
@@ -48,6 +48,46 @@ def test_what_steers_a_terminal_or_an_eye_is_shown(text: str) -> None:
         assert "\ufffd" in shown
         assert text[0] not in shown
         assert shown.encode()
+
+
+def test_colours_are_left_out() -> None:
+    """Test programs paint their words; nobody reads that."""
+    text = "\x1b[31;1mFAILED\x1b[0m test_a"
+    assert escape(text) == "FAILED test\\_a"
+    assert code(text) == "`FAILED test_a`"
+    assert fence(text) == "```\nFAILED test_a\n```"
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a_b", "`a_b`"),
+        ("@x #1", "`@x #1`"),
+        ("a`b``c", "```a`b``c```"),
+        ("`a`", "`` `a` ``"),
+        ("a|b", "a\\|b"),
+        ("", "–"),
+    ],
+)
+def test_a_name_is_shown_as_code(text: str, shown: str) -> None:
+    """To be copied as it is; a bar would end a cell even there."""
+    assert code(text) == shown
+
+
+def test_a_long_line_is_cut() -> None:
+    """In characters, before it is escaped."""
+    assert escape("#" * 10, 3) == "\\#\u200b\\#\u200b…"
+    assert escape_html("<" * 10, 2) == "&lt;…"
+    assert code("abcdef", 4) == "`abc…`"
+    assert len(fence("x" * 1000).split("\n")[1]) == 240
+
+
+@pytest.mark.parametrize("text", ["- a", "+ a", "1. a", "12) a", "-", "---", "==="])
+def test_no_text_begins_a_list_or_a_heading(text: str) -> None:
+    """What would begin one stands behind a backslash; a number alone does not."""
+    assert "\\" in escape(text)
+    assert escape(f"x{text}") == f"x{text}"
+    assert escape("-20.5 %") == "-20.5 %"
 
 
 def test_one_line_stays_one_line() -> None:

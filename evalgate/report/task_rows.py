@@ -1,0 +1,140 @@
+"""The tasks of a verdict as rows of a page: what became of each, and what fails in it now."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from evalgate.core.change import Change, TaskChange
+from evalgate.core.sample import Row, TaskSample
+from evalgate.core.trial import Outcome
+from evalgate.core.verdict import Verdict
+
+#: What stands before what became of a task, to be seen without colours.
+_MARKS: Final = {
+    Change.REGRESSED: "✘ ",
+    Change.FELL: "▼ ",
+    Change.FIRST_PASS: "▲ ",
+    Change.ROSE: "▲ ",
+}
+#: One sign a trial in the table of all tasks, and so many of them.
+_SIGNS: Final = {Outcome.PASSED: "✔", Outcome.FAILED: "✘", Outcome.ERRORED: "·"}
+_MOST_SIGNS: Final = 20
+#: Whose failures are told; of others is told what is known of them beside.
+_FAILING: Final = {Change.REGRESSED, Change.FELL, Change.QUARANTINED, Change.NOT_MEASURED}
+_WHY: Final = {
+    Change.FIRST_PASS: "it never passed before: read how it does now",
+    Change.NEW: "the base has no such task",
+    Change.GONE: "no trial of it here",
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Failure:
+    """One way in which trials of a task do not pass, and how many of them.
+
+    ``check`` is the check that failed first, empty where no check was reached; ``detail`` is what
+    it says.
+    """
+
+    reason: str
+    trials: int
+    check: str = ""
+
+    @property
+    def detail(self) -> str:
+        """What the check says, or why none was reached."""
+        return self.reason.removeprefix(self.check).removeprefix(": ")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TaskRow:
+    """One task: how often it passed on each side, what became of it, how it fails now.
+
+    ``signs`` has a sign for each trial of the head, ``why`` says what no failure says.
+    """
+
+    task: str
+    change: str
+    base: str
+    head: str
+    p: str
+    signs: str
+    failures: tuple[Failure, ...] = ()
+    why: str = ""
+    broken: bool = False
+
+    @property
+    def failing(self) -> str:
+        """What fails most often; else why nothing can be said of the task."""
+        return self.failures[0].reason if self.failures else self.why
+
+    @property
+    def sentence(self) -> str:
+        """What became of it, in words for somebody who sees no table."""
+        return f"passed {self.base} before and passes {self.head} now"
+
+
+def task_rows(verdict: Verdict) -> list[TaskRow]:
+    """Return all tasks, those first that a reader has to see first."""
+    order = list(Change)
+    return [_row(one) for one in sorted(verdict.changes, key=lambda c: order.index(c.change))]
+
+
+def moved_rows(verdict: Verdict) -> list[TaskRow]:
+    """Return the tasks that moved, or can not be compared; none where no trial ran."""
+    if verdict.head is not None and not verdict.head.rows:
+        return []
+    return [row for row in task_rows(verdict) if row.change != Change.SAME]
+
+
+def fallen_rows(verdict: Verdict) -> list[TaskRow]:
+    """Return the tasks that pass less often than before."""
+    return [row for row in task_rows(verdict) if row.broken]
+
+
+def failures_of(sample: TaskSample | None) -> tuple[Failure, ...]:
+    """Count how trials fail, the commonest way first; where none failed, how they errored."""
+    rows = () if sample is None else sample.rows
+    for outcome in (Outcome.FAILED, Outcome.ERRORED):
+        seen = Counter((row.reason, _check(row, outcome)) for row in rows if row.outcome is outcome)
+        if seen:
+            return tuple(
+                Failure(reason=reason, trials=many, check=check)
+                for (reason, check), many in seen.most_common()
+            )
+    return ()
+
+
+def _check(row: Row, outcome: Outcome) -> str:
+    """Return the check that a trial's reason is of."""
+    names = (name for name, found in row.checks.items() if found is outcome)
+    return next((name for name in names if f"{row.reason}: ".startswith(f"{name}: ")), "")
+
+
+def _row(change: TaskChange) -> TaskRow:
+    told = change.change
+    return TaskRow(
+        task=change.task,
+        change=f"{_MARKS.get(told, '')}{told}",
+        base=_rate(change.base),
+        head=_rate(change.head),
+        p="–" if change.p is None else f"{change.p:.3f}",
+        signs=_signs(change.head),
+        failures=failures_of(change.head) if told in _FAILING else (),
+        why=change.why or _WHY.get(told, ""),
+        broken=told in {Change.REGRESSED, Change.FELL},
+    )
+
+
+def _rate(sample: TaskSample | None) -> str:
+    return "–" if sample is None else f"{sample.passed}/{len(sample.measured)}"
+
+
+def _signs(sample: TaskSample | None) -> str:
+    rows: Sequence[Outcome] = () if sample is None else [row.outcome for row in sample.rows]
+    signs = "".join(_SIGNS[one] for one in rows[:_MOST_SIGNS])
+    more = len(rows) - _MOST_SIGNS
+    return f"{signs} +{more}" if more > 0 else signs or "–"

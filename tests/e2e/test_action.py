@@ -28,6 +28,15 @@ ACTION = ROOT / ".github/actions/evalgate/action.yml"
 WORKFLOWS = sorted([*ROOT.glob(".github/workflows/*.yml"), *ROOT.glob("examples/github/*.yml")])
 STAND_INS = ROOT / "tests/github/stand_ins"
 
+#: The step that uses the action, up to where its inputs begin.
+USED = re.compile(
+    r"^(( +)- uses: \./\.github/actions/evalgate\n(?:\2  id: .*\n)?)(?:\2  with:\n)?", re.MULTILINE
+)
+
+GATE = ROOT / ".github/workflows/evalgate.yml"
+COMMENT = ROOT / ".github/workflows/evalgate-comment.yml"
+AFTER_A_MERGE = ROOT / "examples/github/evalgate-baseline.yml"
+
 Act = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -61,11 +70,11 @@ def test_actions_are_pinned_alike() -> None:
 
 def test_the_gate_s_workflow_has_no_secret_and_the_comment_s_no_foreign_code() -> None:
     """Whoever opens a pull request gets nothing from either."""
-    gate = (ROOT / ".github/workflows/evalgate.yml").read_text()
+    gate = GATE.read_text()
     assert "secrets." not in gate
     assert "token" not in gate.split("jobs:")[1]
     assert re.search(r"(?m)^permissions:\n  contents: read\n\w", gate)
-    comment = (ROOT / ".github/workflows/evalgate-comment.yml").read_text()
+    comment = COMMENT.read_text()
     assert "ref:" not in comment
     assert "download-artifact" not in comment
     assert "- run:" not in comment
@@ -75,21 +84,20 @@ def test_the_gate_s_workflow_has_no_secret_and_the_comment_s_no_foreign_code() -
 def act(tmp_path: Path, github: FakeGitHub) -> Act:
     """Run a shipped workflow of a repository, as of an event."""
 
-    def call(repo: Repo, workflow: str, event: str, payload: Any) -> Any:
+    def call(repo: Repo, workflow: Path, event: str, payload: Any, *more: str) -> Any:
         folder = repo.path / ".github"
         shutil.copytree(ACTION.parent, folder / "actions/evalgate", dirs_exist_ok=True)
-        text = (ROOT / ".github/workflows" / workflow).read_text()
-        used = "- uses: ./.github/actions/evalgate\n"
-        assert used in text
-        with_ = f"{used}        with:\n          evalgate: {SCRIPT}\n"
-        text = text.replace(f"{used}        with:\n", used).replace(used, with_)
+        text = workflow.read_text()
+        text, count = USED.subn(rf"\1\2  with:\n\2    evalgate: {SCRIPT}\n", text)
+        assert count == 1
         (folder / "workflows").mkdir(exist_ok=True)
-        (folder / "workflows" / workflow).write_text(text)
+        copied = folder / "workflows" / workflow.name
+        copied.write_text(text)
         file = tmp_path / "payload.json"
         file.write_text(json.dumps(payload))
         pins = re.findall(r"uses: (actions/(?!checkout)([\w-]+)@\w+)", text)
         options = [
-            *("--eventpath", file, "--workflows", folder / "workflows" / workflow),
+            *("--eventpath", file, "--workflows", copied, *more),
             *("--platform", "ubuntu-24.04=-self-hosted", "--no-cache-server"),
             *("--artifact-server-addr", "127.0.0.1", "--cache-server-addr", "127.0.0.1"),
             *("--env", f"GITHUB_API_URL={github.url}", "--env", f"ARTIFACTS={tmp_path / 'kept'}"),
@@ -143,7 +151,7 @@ def test_a_fork_s_unmeasured_edit_ends_neutral_and_is_commented(
     here.git("switch", "-qc", "topic")
     prompt(here, "Be quick.")
     payload = merged(here, "fork/r")
-    done = act(here, "evalgate.yml", "pull_request", payload)
+    done = act(here, GATE, "pull_request", payload)
     assert done.returncode == 0, done.stdout + done.stderr
     value = json.loads((tmp_path / "kept/evalgate-verdict/verdict.json").read_text())
     assert (value["decision"], value["exit_code"]) == ("stale", 7)
@@ -173,7 +181,7 @@ def test_a_fork_s_unmeasured_edit_ends_neutral_and_is_commented(
             "head_repository": {"full_name": "fork/r", "owner": {"login": "fork"}},
         },
     }
-    done = act(here, "evalgate-comment.yml", "workflow_run", finished)
+    done = act(here, COMMENT, "workflow_run", finished)
     assert done.returncode == 0, done.stdout + done.stderr
     (body,) = github.bodies()
     assert "It needs a maintainer's measurement." in body
@@ -192,8 +200,21 @@ def test_a_pull_request_is_gated_by_its_recordings(
         assert done.returncode == 0, done.stderr
     recorded.write("README.md", "Other words.\n")
     recorded.commit("A change")
-    done = act(recorded, "evalgate.yml", "pull_request", merged(recorded, "o/r"))
+    done = act(recorded, GATE, "pull_request", merged(recorded, "o/r"))
     value = json.loads((tmp_path / "kept/evalgate-verdict/verdict.json").read_text())
     assert value["decision"] == ("regression" if word else "nothing to judge")
     assert done.returncode == (1 if word else 0), done.stdout + done.stderr
-    print(done.stdout)
+
+
+def test_what_a_merge_left_unmeasured_is_found(here: Repo, act: Act, tmp_path: Path) -> None:
+    """In the queue it is red; after a merge the first job says so, and others go on from that."""
+    before = here.git("rev-parse", "HEAD")
+    after = prompt(here, "Be quick.")
+    group = {"merge_group": {"head_sha": after, "base_sha": before}}
+    done = act(here, GATE, "merge_group", group)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "exit status 7" in done.stdout
+    push = {"before": before, "after": after, "forced": False, "ref": "refs/heads/main"}
+    done = act(here, AFTER_A_MERGE, "push", push, "--job", "gate")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "exit-code=7" in done.stdout

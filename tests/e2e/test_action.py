@@ -16,8 +16,10 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
+from evalgate.cli.command_line import cli
 from tests.conftest import SCRIPT, clean_environment
 from tests.e2e.conftest import Evalgate, Repo, Scripted, prompt
 from tests.github.fake import TOKEN, FakeGitHub
@@ -78,6 +80,22 @@ def test_the_gate_s_workflow_has_no_secret_and_the_comment_s_no_foreign_code() -
     assert "ref:" not in comment
     assert "download-artifact" not in comment
     assert "- run:" not in comment
+
+
+def test_the_commands_of_the_workflows_are_there() -> None:
+    """With all of their options."""
+    lines = [
+        line.split("|")[0].split()
+        for file in WORKFLOWS
+        for line in re.findall(r"run: (?:\.venv/bin/)?evalgate (.+)", file.read_text())
+    ]
+    assert len(lines) == 4
+    for words in lines:
+        command: click.Command = cli
+        while isinstance(command, click.Group):
+            command = command.commands[words.pop(0)]
+        options = {option for one in command.params for option in one.opts}
+        assert {word for word in words if word.startswith("-")} <= options, words
 
 
 @pytest.fixture

@@ -225,7 +225,7 @@ def test_another_run_s_artifact_of_a_fork_is_data(
     """Its Markdown is not used, and what it says of the pull request neither."""
     value = json.loads((verdict / "verdict.json").read_text())
     value |= {"sentence": "<b>@everyone</b> fixes #1 | `x`", "pull_request": 1, "number": 1}
-    value["reasons"] = ["\x1b[31m![x](http://e.invalid)"]
+    value["reasons"] = ["\x1b[31m![x](http://e.invalid)", "\ud800\0\u202e::error::x"]
     github.artifacts["evalgate-verdict"] = archive(
         **{"verdict.json": json.dumps(value), "verdict.md": "# EVIL", "../../evil": "evil"}
     )

@@ -10,6 +10,7 @@ from pathlib import Path
 
 from evalgate.commands.console import Console
 from evalgate.commands.project import open_project
+from evalgate.core.decision import Decision
 from evalgate.core.event import Event
 from evalgate.core.json import Json
 from evalgate.core.outline import Outline
@@ -110,9 +111,7 @@ def comment(
         here.say(command("notice", "evalgate", f"no comment: {why}"))
         return Announced(outline=None, told=(Told(where="comment", done="nothing", detail=why),))
     outline = Outline.parse(files["verdict.json"], "verdict.json")
-    telling = Telling(
-        outline=outline, page=partial(_within, _page(outline, files, here.event), outline)
-    )
+    telling = Telling(outline=outline, page=partial(_within, _page(outline, files, here), outline))
     wanted = ("comment",) if options.dry_run else options.to
     told: list[Told] = []
     for publisher in build_publishers(wanted, here):
@@ -135,14 +134,18 @@ def _fall_back(told: Sequence[Told], telling: Telling, here: Surroundings) -> li
     return [one.publish(telling) for one in build_publishers(("summary",), here)]
 
 
-def _page(outline: Outline, files: Mapping[str, bytes], event: Event) -> str:
+def _page(outline: Outline, files: Mapping[str, bytes], here: Surroundings) -> str:
     """Return the page as it was written, or, of a fork's workflow, one made anew of its data."""
+    event = here.event
     source = event.at("workflow_run", "head_repository", "full_name")
     foreign = event.at("workflow_run") is not None and (
         source is None or source != event.at("repository", "full_name")
     )
     if foreign:
-        return render_brief(outline, said_by=_STRANGER)
+        # Commands that are to be copied never come from a stranger.
+        pull = here.told_of if outline.decision is Decision.STALE else ""
+        steps = () if isinstance(pull, str) else pull.measuring
+        return render_brief(outline, steps=steps, said_by=_STRANGER)
     written = files.get("verdict.md")
     if written is None:
         return render_brief(outline)

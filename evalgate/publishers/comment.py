@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
+from evalgate.core.pull import Pull
 from evalgate.core.sticky import Comment, Stamp, heading, standing
 from evalgate.errors import NotAvailableError
 from evalgate.protocols import Telling, Told
@@ -30,12 +31,12 @@ class _NotAllowed(Exception):  # noqa: N818 - it is no error: a planned end, tol
 class StickyComment:
     """Writes the comment of one key to one pull request.
 
-    ``pull`` finds its number, or says why there is none; ``footer`` is the last line.
+    ``pull`` finds it, or says why there is none; ``footer`` is the last line.
     """
 
     github: GitHub
     repository: str
-    pull: Callable[[], int | str]
+    pull: Callable[[], Pull | str]
     key: str
     stamp: Stamp
     footer: str = ""
@@ -49,11 +50,11 @@ class StickyComment:
             NotAvailableError: GitHub does not answer, or refuses for another reason than that
                 this token may not.
         """
-        number = self.pull()
-        if isinstance(number, str):
-            return Told(where="comment", done="nothing", detail=number)
+        pull = self.pull()
+        if isinstance(pull, str):
+            return Told(where="comment", done="nothing", detail=pull)
         try:
-            return self._settle(number, telling)
+            return self._settle(pull.number, telling)
         except _NotAllowed as reason:
             return Told(where="comment", done="refused", detail=str(reason), refused=True)
 

@@ -5,12 +5,13 @@ from __future__ import annotations
 from http import HTTPStatus
 
 from evalgate.core.event import Event
+from evalgate.core.pull import Pull
 from evalgate.errors import NotAvailableError
 from evalgate.publishers.github import GitHub
 
 
-def find_pull(github: GitHub, repository: str, event: Event) -> int | str:
-    """Return the number of the pull request, or say why there is none to tell.
+def find_pull(github: GitHub, repository: str, event: Event) -> Pull | str:
+    """Return the pull request, or say why there is none to tell.
 
     Of a workflow that another one started it is the open one whose head is that run's commit,
     now: the event names none where it comes from a fork, and one that has moved on since is not
@@ -21,7 +22,8 @@ def find_pull(github: GitHub, repository: str, event: Event) -> int | str:
     """
     number = event.number("pull_request", "number")
     if number is not None:
-        return number
+        base = event.at("pull_request", "base", "ref")
+        return Pull(number=number, base=base if isinstance(base, str) else "")
     if event.at("workflow_run") is None:
         return "this event is about no pull request"
     if event.at("workflow_run", "event") not in {"pull_request", "pull_request_target"}:
@@ -35,13 +37,13 @@ def find_pull(github: GitHub, repository: str, event: Event) -> int | str:
     if not found:
         return f"no open pull request has {sha[:12]} as its head: it has moved on, or was closed"
     if len(found) > 1:
-        named = ", ".join(f"#{one}" for one in found)
+        named = ", ".join(f"#{one.number}" for one in found)
         return f"{named} have the same head {sha[:12]}: name one with --pr"
     return found[0]
 
 
-def _open_pulls(github: GitHub, repository: str, head: str, sha: str) -> list[int]:
-    found = []
+def _open_pulls(github: GitHub, repository: str, head: str, sha: str) -> list[Pull]:
+    found: list[Pull] = []
     for answer in github.pages(f"/repos/{repository}/pulls", state="open", head=head):
         if answer.status in {HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND}:
             message = f"the token may not list the pull requests: {answer.words}"
@@ -51,9 +53,8 @@ def _open_pulls(github: GitHub, repository: str, head: str, sha: str) -> list[in
             message = f"GitHub does not list the pull requests: {answer.words}"
             raise NotAvailableError(message, hint="run it again")
         rows = answer.value
-        found += [
-            int(row["number"])
-            for row in (rows if isinstance(rows, list) else [])
-            if Event(row).at("head", "sha") == sha
-        ]
+        for row in map(Event, rows if isinstance(rows, list) else []):
+            number, base = row.number("number"), row.at("base", "ref")
+            if number is not None and row.at("head", "sha") == sha:
+                found.append(Pull(number=number, base=base if isinstance(base, str) else ""))
     return found

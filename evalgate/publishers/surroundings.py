@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path
 from typing import Final
 
 from evalgate.core.event import Event
+from evalgate.core.pull import Pull
 from evalgate.core.sticky import Stamp
 from evalgate.errors import NotAvailableError, UsageError
 from evalgate.protocols import Publisher
@@ -55,6 +56,13 @@ class Surroundings:
             raise NotAvailableError(message, hint="env: GITHUB_TOKEN: ${{ github.token }}")
         return GitHub.of(self.environ.get("GITHUB_API_URL") or _API, token.strip())
 
+    @cached_property
+    def told_of(self) -> Pull | str:
+        """The pull request: the one that was named, or the event's; else why there is none."""
+        if self.pull is not None:
+            return Pull(number=self.pull)
+        return find_pull(self.github, self.repository, self.event)
+
     @property
     def stamp(self) -> Stamp:
         """The run that made the verdict: the one that started this one, where one did."""
@@ -79,11 +87,10 @@ class Surroundings:
 
     def comment(self) -> Publisher:
         """Return the publisher of the sticky comment."""
-        find = partial(find_pull, self.github, self.repository, self.event)
         return StickyComment(
             github=self.github,
             repository=self.repository,
-            pull=find if self.pull is None else lambda: self.pull or 0,
+            pull=lambda: self.told_of,
             key=self.key,
             stamp=self.stamp,
             footer=self.footer,

@@ -6,12 +6,12 @@ an event may be hours old and is never compared with a merge commit.
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
 from evalgate.core.event import Event
+from evalgate.core.pull import Pull
 from evalgate.errors import UsageError
 from evalgate.repo.git import Git
 from evalgate.repo.pair import FIRST_COMMIT, Pair, common_ancestor, reachable
@@ -68,10 +68,7 @@ def _of_pull(head: str, base: str, how: str, event: Event) -> Pair:
     number, branch = event.number("pull_request", "number"), event.at("pull_request", "base", "ref")
     if not fork or number is None or not isinstance(branch, str):
         return Pair.of(head, base, how, fork=fork)
-    measuring = (
-        f"git fetch origin {shlex.quote(branch)} pull/{number}/head:pull-{number}",
-        f"evalgate gate --live --base {shlex.quote(f'origin/{branch}')} --head pull-{number}",
-    )
+    measuring = Pull(number=number, base=branch).measuring
     return replace(Pair.of(head, base, how, fork=True), measuring=measuring)
 
 

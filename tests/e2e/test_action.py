@@ -203,6 +203,7 @@ def test_a_fork_s_unmeasured_edit_ends_neutral_and_is_commented(
     assert done.returncode == 0, done.stdout + done.stderr
     (body,) = github.bodies()
     assert "It needs a maintainer's measurement." in body
+    assert "\ngit fetch origin main pull/7/head:pull-7\nevalgate gate --live --base" in body
     assert TOKEN not in done.stdout
 
 

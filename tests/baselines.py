@@ -11,7 +11,7 @@ from evalgate.core.identity import Conditions
 from evalgate.core.sample import Row, Sample, TaskSample
 from evalgate.core.task import suite_digest
 from evalgate.core.trial import Evidence, Outcome
-from evalgate.repo.treeview import Subject
+from evalgate.repo.subject import Subject
 from evalgate.store.baselines import dump_baseline, dump_ledger, load_baseline
 
 

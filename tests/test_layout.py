@@ -78,9 +78,9 @@ finally:
 HEAVY = {"git", "docker", "vcr", "jinja2", "aiohttp"}
 
 
-def loaded(*arguments: str, cwd: Path) -> set[str]:
+def loaded(*arguments: str, cwd: Path, stdin: str = "") -> set[str]:
     """Run a command and return the top-level modules it loaded."""
-    done = run(sys.executable, "-P", "-c", PROBE, *arguments, cwd=cwd)
+    done = run(sys.executable, "-P", "-c", PROBE, *arguments, cwd=cwd, stdin=stdin)
     assert done.returncode == 0, done.stderr
     (line,) = (line for line in done.stderr.splitlines() if line.startswith("LOADED "))
     return set(line.split()[1:])
@@ -98,7 +98,17 @@ def repo(tmp_path: Path) -> Path:
 
 def test_the_hook_loads_next_to_nothing(repo: Path) -> None:
     """A push that touches no harness part must not pay for what it does not use."""
-    assert loaded("hook", "run", cwd=repo) & (HEAVY | {"click", "rich"}) == set()
+    (repo / "p").write_text("prompt")
+    commit = ("git", "-c", "user.name=T", "-c", "user.email=t@example.invalid", "commit", "-qm")
+    oids = []
+    for words in ("one", "two"):
+        (repo / "README.md").write_text(words)
+        run("git", "add", "-A", cwd=repo)
+        run(*commit, words, cwd=repo)
+        oids.append(run("git", "rev-parse", "HEAD", cwd=repo).stdout.strip())
+    line = f"refs/heads/x {oids[1]} refs/heads/x {oids[0]}\n"
+    modules = loaded("hook", "run", "origin", cwd=repo, stdin=line)
+    assert modules & (HEAVY | {"click", "rich", "tempfile", "typing_extensions"}) == set()
 
 
 def test_help_loads_no_engine(tmp_path: Path) -> None:

@@ -81,26 +81,73 @@ def clean(options: Globals, *, dry_run: bool, images: bool) -> int:
     return out(options, cleaned.text, cleaned.to_json())
 
 
+@cli.command()
+@click.option("--agent", default="", help="claude-code, program or starter; else it is found out.")
+@click.option("--command", default="", metavar="WORDS", help="The agent's command, as for a shell.")
+@click.option("--model", default="", help="The id of its model.")
+@click.option("--upstream", default="", help="Who serves it: anthropic, openai, a URL, env:NAME.")
+@click.option("--image", is_flag=True, help="A Dockerfile, also where the agent needs none.")
+@click.option("--pyproject", is_flag=True, help="Add [tool.evalgate] to pyproject.toml instead.")
+@click.option("--hook/--no-hook", default=True, help="The pre-push hook.")
+@click.option("--workflow/--no-workflow", default=True, help="A workflow for GitHub Actions.")
+@click.option("--dry-run", is_flag=True, help="Only say what would be written.")
+@click.option("-y", "--yes", is_flag=True, help="Ask nothing: take what is likely.")
+@pass_globals
+def init(
+    options: Globals,
+    *,
+    agent: str,
+    command: str,
+    model: str,
+    upstream: str,
+    image: bool,
+    pyproject: bool,
+    hook: bool,
+    workflow: bool,
+    dry_run: bool,
+    yes: bool,
+) -> int:
+    """Begin here: configuration, a sample task, image, workflow, hook. Nothing is overwritten."""
+    from evalgate.commands.init import InitOptions
+    from evalgate.commands.init import init as begin
+    from evalgate.commands.starting import Wishes
+
+    asks = not (yes or dry_run or options.as_json) and sys.stdin.isatty() and sys.stdout.isatty()
+    wishes = Wishes(agent=agent, command=command, model=model, upstream=upstream, image=image)
+    wanted = InitOptions(
+        wishes=wishes, pyproject=pyproject, hook=hook, workflow=workflow, dry_run=dry_run
+    )
+
+    def ask(question: str, likely: str) -> str:
+        return str(click.prompt(question, default=likely)) if asks else likely
+
+    done = begin(options.directory, wanted, ask)
+    return out(options, done.text, done.to_json())
+
+
 @cli.group()
 def hook() -> None:
     """The pre-push hook."""
 
 
 @hook.command()
+@click.option(
+    "--chain", is_flag=True, help="Also where a hook or a manager of hooks is: that one runs first."
+)
 @pass_globals
-def install(options: Globals) -> int:
+def install(options: Globals, *, chain: bool) -> int:
     """Write the pre-push hook of this repository."""
-    from evalgate.commands.hook import install as write
+    from evalgate.commands.hook_installation import install as write
 
-    text = write(options.directory)
+    text = write(options.directory, chain=chain)
     return out(options, text, {"text": text})
 
 
 @hook.command()
 @pass_globals
 def uninstall(options: Globals) -> int:
-    """Remove the pre-push hook if it is evalgate's."""
-    from evalgate.commands.hook import uninstall as remove
+    """Remove the pre-push hook if it is evalgate's; a chained one comes back."""
+    from evalgate.commands.hook_installation import uninstall as remove
 
     text = remove(options.directory)
     return out(options, text, {"text": text})
@@ -108,15 +155,20 @@ def uninstall(options: Globals) -> int:
 
 @hook.command("run")
 @click.option("--project", default=".", help="The project's folder, from here.")
+@click.option("--script", type=click.Path(path_type=Path), hidden=True)
 @click.argument("remote", default="")
 @click.argument("url", default="")
 @pass_globals
-def hook_run(options: Globals, project: str, remote: str, url: str) -> int:
-    """Judge the refs that git's pre-push gives on stdin (git calls this)."""
-    from evalgate.commands.hook import run_hook
+def hook_run(options: Globals, project: str, script: Path | None, remote: str, url: str) -> int:
+    """Judge the refs that git's pre-push gives on stdin (git calls this).
+
+    Without them: what pre-commit or prek say in the environment, else HEAD against its upstream.
+    """
+    from evalgate.commands.hook import Caller, run_hook, standard_input
 
     del url
-    return run_hook(options.directory / project, remote, sys.stdin.read())
+    caller = Caller(project=project, script=script)
+    return run_hook(options.directory, remote, standard_input(), caller)
 
 
 @cli.command()

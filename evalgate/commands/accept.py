@@ -13,6 +13,7 @@ from evalgate.commands.project import WORKTREE, Project, State, open_state
 from evalgate.commands.recordings import find_recordings
 from evalgate.core.baseline import Baseline, Provenance, pool
 from evalgate.core.json import Json
+from evalgate.core.run_plan import RunPlan
 from evalgate.core.sample import Sample, sample_of
 from evalgate.core.task import suite_digest
 from evalgate.core.trial import Evidence, Trial
@@ -21,10 +22,6 @@ from evalgate.errors import UsageError
 from evalgate.store.baselines import dump_baseline, dump_ledger
 from evalgate.store.runs import RunFolder, RunStore
 from evalgate.wiring import Kind
-
-#: What the plans of runs have in common whose trials are one sample.
-_EQUAL = ("kind", "fingerprint", "tripwires")
-
 
 #: A baseline is compared with for a long time: so many trials of each task make it a steady one.
 ENOUGH = 20
@@ -51,11 +48,10 @@ def accept(
     of them there are was settled when they were made.
     """
     run = RunStore(project.state).find(name)
-    info = run.info
-    if not info.get("finished"):
+    if not run.info.get("finished"):
         message = f"run {run.id} is not finished"
         raise UsageError(message, hint="repeat its command: it goes on where it stopped")
-    if info["plan"]["kind"] == Kind.CONFIRM:
+    if run.plan.kind == Kind.CONFIRM:
         message = f"run {run.id} was made to check other trials, and is no measurement of its own"
         raise UsageError(message, hint="evalgate show lists the runs: name one of the harness")
     with open_state(project, WORKTREE) as state:
@@ -94,7 +90,7 @@ def candidate(state: State, run: RunFolder) -> Candidate:
     Raises:
         UsageError: they can be none.
     """
-    recordings = find_recordings(state, str(run.info["plan"]["fingerprint"]))
+    recordings = find_recordings(state, run.plan.fingerprint)
     if recordings.copies:
         message = f"one recording stands for several trials: {recordings.copies[0]}"
         raise UsageError(message, hint="record the harness: evalgate run --record --again")
@@ -109,16 +105,16 @@ def candidate(state: State, run: RunFolder) -> Candidate:
 
 def _at_own_prices(state: State, run: RunFolder) -> tuple[Trial, ...]:
     """Return a run's trials; what a gate made at its base's prices is counted at its own."""
-    plan = run.info["plan"]
-    if not plan.get("prices") or plan["fingerprint"] != state.fingerprint.digest:
+    plan = run.plan
+    if not plan.prices or plan.fingerprint != state.fingerprint.digest:
         return run.trials
     return tuple(repriced(trial, run, state.harness) for trial in run.trials)
 
 
 def _alike(project: Project, run: RunFolder) -> list[RunFolder]:
     """Return the live runs made here that say as much of the harness as this one, itself too."""
-    plan = run.info["plan"]
-    if plan["kind"] != Kind.RUN:
+    plan = run.plan
+    if plan.kind != Kind.RUN:
         return [run]
     conditions = _sample(run).conditions
     return [
@@ -126,21 +122,24 @@ def _alike(project: Project, run: RunFolder) -> list[RunFolder]:
         for one in RunStore(project.state).finished()
         if one.id == run.id
         or (
-            all(one.info["plan"].get(name) == plan.get(name) for name in _EQUAL)
-            and not _sample(one).conditions.differences(conditions)
+            _equal(one.plan) == _equal(plan) and not _sample(one).conditions.differences(conditions)
         )
     ]
 
 
+def _equal(plan: RunPlan) -> tuple[str, ...]:
+    """Return what the plans of runs have in common whose trials are one sample."""
+    return plan.kind, plan.fingerprint, plan.tripwires
+
+
 def _sample(run: RunFolder) -> Sample:
-    plan = run.info["plan"]
-    fingerprint, evidence = str(plan["fingerprint"]), Evidence(plan["evidence"])
-    return sample_of(run.trials, fingerprint=fingerprint, evidence=evidence)
+    plan = run.plan
+    return sample_of(run.trials, fingerprint=plan.fingerprint, evidence=plan.evidence)
 
 
 def _baseline(state: State, run: RunFolder, trials: tuple[Trial, ...]) -> Baseline:
-    plan = run.info["plan"]
-    kinds = {Evidence(plan["evidence"]), *(trial.evidence for trial in trials)}
+    plan = run.plan
+    kinds = {plan.evidence, *(trial.evidence for trial in trials)}
     if Evidence.TOPPED_UP in kinds:
         done = "has" if any(trial.topped_up for trial in trials) else "might have"
         message = f"run {run.id} is a replay that the model of today {done} topped up"
@@ -154,23 +153,22 @@ def _baseline(state: State, run: RunFolder, trials: tuple[Trial, ...]) -> Baseli
     if missing:
         message = f"run {run.id} does not cover: {', '.join(missing)}"
         raise UsageError(message, hint="a baseline takes the whole suite, as it is now")
-    fingerprint = str(plan["fingerprint"])
-    recordings = find_recordings(state, fingerprint)
+    recordings = find_recordings(state, plan.fingerprint)
     sample = sample_of(
         trials,
-        fingerprint=fingerprint,
-        evidence=Evidence(plan["evidence"]),
+        fingerprint=plan.fingerprint,
+        evidence=plan.evidence,
         recordings=max(1, recordings.count),
     )
     if state.config.policy.not_measured(sample.errored, len(trials)):
         message = f"{sample.errored} of {len(trials)} trials of run {run.id} errored"
         raise UsageError(message, hint="what was not measured can not be a baseline")
-    if fingerprint == state.fingerprint.digest:
+    if plan.fingerprint == state.fingerprint.digest:
         _refuse_scripted(state, run, sample)
     tip = state.project.git.lookup("HEAD^{commit}")[0]
     return Baseline(
         sample=sample,
-        parts=plan["parts"],
+        parts=plan.parts,
         suite=suite_digest(state.tasks),
         provenance=Provenance(
             evalgate=__version__,

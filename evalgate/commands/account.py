@@ -12,7 +12,11 @@ from evalgate.errors import UsageError
 from evalgate.store.lock import HeldError, hold
 from evalgate.store.runs import RunStore
 
-_WORDS: Final = {"gate": "a live gate of this very pair", "bisect": "this very bisection"}
+_WORDS: Final = {
+    "gate": "a live gate of this very pair",
+    "bisect": "this very bisection",
+    "drift": "today's session",
+}
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from evalgate.commands.cost import recounted, unpriced
 from evalgate.commands.project import Project, State, open_state
 from evalgate.core.baseline import pool
 from evalgate.core.decision import Decision
@@ -13,9 +14,10 @@ from evalgate.core.sample import Sample
 from evalgate.core.short_name import short_of
 from evalgate.core.verdict import Verdict
 from evalgate.errors import UsageError
+from evalgate.repo.fingerprint import SETTINGS
 from evalgate.repo.history import first_parent_changes
 from evalgate.repo.pathspecs import to_pathspecs
-from evalgate.repo.treeview import Subject
+from evalgate.repo.subject import Subject
 
 #: How many changes of the harness are looked back over.
 _LIMIT = 50
@@ -25,12 +27,13 @@ _LIMIT = 50
 class Found:
     """A pooled baseline, and how many changes of the harness lie between it and the base.
 
-    ``union`` names the harnesses that a merge joined into the base's, when each of them was
-    measured and the base's was not.
+    ``settings`` tells whether it is of the base's own tables. ``union`` names the harnesses that a
+    merge joined into the base's, when each of them was measured and the base's was not.
     """
 
     sample: Sample
     changes: int = 0
+    settings: bool = True
     union: tuple[str, ...] = ()
 
     @property
@@ -60,10 +63,25 @@ def find_baseline(base: State) -> Found | None:
     if sample is not None:
         return Found(sample=sample)
     for changes, digest in enumerate(harnesses_before(base, _LIMIT), 1):
-        sample = pool(base.baselines(digest))
+        baselines = base.baselines(digest)
+        sample = pool(baselines)
         if sample is not None:
-            return Found(sample=sample, changes=changes, union=union_of(base))
+            now = base.fingerprint.parts[SETTINGS]
+            settings = all(one.parts.get(SETTINGS) == now for one in baselines)
+            union = union_of(base)
+            return Found(sample=sample, changes=changes, settings=settings, union=union)
     return None
+
+
+def at_base_prices(found: Found, base: State) -> Found:
+    """Return a baseline of other settings, and maybe other prices, counted at the base's price.
+
+    Where the base's models have several, nobody knows what its trials would cost.
+    """
+    if found.settings:
+        return found
+    sample = recounted(found.sample, base.config) or unpriced(found.sample)
+    return replace(found, sample=sample)
 
 
 def harnesses_before(state: State, limit: int) -> Iterator[str]:

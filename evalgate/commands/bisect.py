@@ -12,6 +12,7 @@ from evalgate.commands.estimate import estimate
 from evalgate.commands.fingerprint import changed_parts
 from evalgate.commands.lineage import Step, commits_between, lineage
 from evalgate.commands.measured import sessions_here
+from evalgate.commands.pricing import judging_prices, priced_by
 from evalgate.commands.project import Project, State, open_state
 from evalgate.commands.trials import Request, default_workers, make_trials
 from evalgate.core.bisection import Ask, Bisection, Counts, Ending, beliefs, bisection
@@ -20,9 +21,9 @@ from evalgate.core.session import Session
 from evalgate.core.task import Task
 from evalgate.errors import UsageError
 from evalgate.repo.history import subject_line
-from evalgate.repo.treeview import Subject
+from evalgate.repo.subject import Subject
 from evalgate.runner.run import Job
-from evalgate.store.runs import RunStore
+from evalgate.store.runs import RunFolder, RunStore
 from evalgate.wiring import Kind
 
 #: Trials of a bisection are chosen by how others came out, so no gate takes them for a sample.
@@ -120,22 +121,26 @@ def _go(asking: _Asking, counts: Counts) -> Bisection:
 
 
 def _make(asking: _Asking, ask: Ask) -> None:
-    """Make trials of one harness. One range shares one budget, in one call or in several."""
+    """Make trials of one harness. One range shares one budget, in one call or in several.
+
+    Their money is counted at the prices of the bad end, whatever a commit between says of its own.
+    """
     step, options = asking.steps[ask.state], asking.options
     with open_state(asking.end.project, Subject.parse(step.commit)) as state:
         budget = budget_of(asking.end.config, options.max_usd)
-        require_prices(state.harness, budget, [asking.task])
-        first = 1 + _made_before(asking, step)
+        harness = priced_by(asking.end.config, state.harness)
+        require_prices(harness, budget, [asking.task])
         request = Request(
             kind=Kind.CONFIRM,
-            harness=state.harness,
+            harness=harness,
             tasks=[asking.task],
-            jobs=[Job(task=asking.task, n=n) for n in range(first, first + ask.runs)],
+            jobs=[Job(task=asking.task, n=n) for n in _numbers(asking, step, ask.runs)],
             workers=options.workers or default_workers(),
             sandbox=asking.end.config.sandbox.use,
             budget=budget,
             series=_SERIES,
             account=_account(asking),
+            prices=judging_prices(harness, state.harness),
         )
         make_trials(state, request, asking.console)
 
@@ -144,15 +149,24 @@ def _account(asking: _Asking) -> str:
     return f"bisect {asking.task.digest} {asking.options.commits}"
 
 
-def _made_before(asking: _Asking, step: Step) -> int:
-    """Return how many trials this bisection's series has of a harness, errored ones too."""
-    return sum(
-        len(run.trials)
-        for run in RunStore(asking.end.project.state).finished()
-        if run.info["plan"].get("series") == _SERIES
-        and run.info["plan"]["fingerprint"] == step.fingerprint
-        and run.info["plan"]["tasks"] == {asking.task.id: asking.task.digest}
-    )
+def _numbers(asking: _Asking, step: Step, runs: int) -> tuple[int, ...]:
+    """Return the numbers of the next trials of a harness: those that were begun, else new ones.
+
+    What was begun is ended first, however many are asked for now. Errored ones have theirs too.
+    """
+    store = RunStore(asking.end.project.state)
+    made = sum(len(run.trials) for run in store.finished() if _is_of(asking, step, run))
+    for run in store.begun():
+        if _is_of(asking, step, run):
+            numbers = tuple(one.n for one in run.plan.trials)
+            if min(numbers) > made:  # else they were made since, under other conditions
+                return numbers
+    return tuple(range(made + 1, made + 1 + runs))
+
+
+def _is_of(asking: _Asking, step: Step, run: RunFolder) -> bool:
+    asked = (_SERIES, step.fingerprint, {asking.task.id: asking.task.digest})
+    return (run.plan.series, run.plan.fingerprint, run.plan.tasks) == asked
 
 
 def _tell(asking: _Asking, ask: Ask, counts: Counts) -> None:
@@ -199,11 +213,10 @@ def _of_task(here: State, step: Step, task: Task) -> list[Session]:
 def _dry(asking: _Asking, counts: Counts) -> str:
     """Say what the trials would come to that are still to be made."""
     middle, most = expected(counts)
-    with open_state(asking.end.project, Subject.parse(asking.steps[-1].commit)) as state:
-        costs = [
-            estimate(state, state.harness, [asking.task], trials).removeprefix("estimate: ")
-            for trials in (middle, most)
-        ]
+    costs = [
+        estimate(asking.end, asking.end.harness, [asking.task], trials).removeprefix("estimate: ")
+        for trials in (middle, most)
+    ]
     return f"half of the time at most {costs[0]}; nine times in ten at most {costs[1]}"
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
+from evalgate.commands.cost import recounted
 from evalgate.commands.project import Project, open_state
 from evalgate.commands.release import beside_release
 from evalgate.core.baseline import pool
 from evalgate.core.judgement import judge
 from evalgate.core.sample import Sample, sample_of
-from evalgate.core.trial import Evidence
 from evalgate.core.verdict import Verdict
 from evalgate.errors import EvalgateError, UsageError
-from evalgate.repo.treeview import Subject, SubjectKind
+from evalgate.repo.subject import Subject, SubjectKind
 from evalgate.report.verdict import Story, render_verdict
 from evalgate.store.runs import RunFolder, RunStore
 
@@ -40,18 +40,22 @@ def compare(project: Project, base: str, head: str) -> Compared:
     """Compare two sides by what was measured of them; nothing is run.
 
     Each is the id of a run (or the start of one, or ``latest``), the first eight or more hex of
-    a harness that has a baseline, or a revision whose harness has one. The policy is that of the
-    work tree.
+    a harness that has a baseline, or a revision whose harness has one. Policy and, where its models
+    have but one, price are those of the work tree.
 
     Raises:
         UsageError: one of them names nothing that was measured.
     """
     sides = [_side(project, name) for name in (base, head)]
     with open_state(project, Subject(kind=SubjectKind.WORKTREE)) as state:
-        verdict = judge(sides[0].sample, sides[1].sample, state.config.policy)
+        # One table of prices for both, or a price that was edited would look like a dearer edit.
+        base_sample, head_sample = (
+            recounted(one.sample, state.config) or one.sample for one in sides
+        )
+        verdict = judge(base_sample, head_sample, state.config.policy)
         verdict, anchor = beside_release(verdict, state)
     how = "named on the command line"
-    same = sides[0].sample == sides[1].sample
+    same = head_sample.is_within(base_sample) or base_sample.is_within(head_sample)
     notes = ("both sides are the same numbers: they say nothing of one another",) if same else ()
     verdict = replace(verdict, context={**verdict.context, "same_numbers": same})
     story = Story(base=sides[0].said, head=sides[1].said, how=how, anchor=anchor, notes=notes)
@@ -77,8 +81,7 @@ def _run(project: Project, name: str) -> RunFolder | None:
 
 
 def _of_run(run: RunFolder) -> _Side:
-    plan = run.info["plan"]
-    fingerprint, evidence = str(plan["fingerprint"]), Evidence(plan["evidence"])
+    fingerprint, evidence = run.plan.fingerprint, run.plan.evidence
     trials = [one for one in run.trials if one.key.fingerprint == fingerprint]
     if not evidence.counts:
         message = f"run {run.id} is {evidence}: its numbers can not be compared"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from evalgate.commands.account import holding
 from evalgate.commands.console import Console
 from evalgate.commands.measured import sessions_here
 from evalgate.commands.project import Project, State, open_state, subject_of
@@ -106,22 +107,26 @@ def drift(project: Project, options: DriftOptions, console: Console) -> Drift:
     """Hold the sessions of one harness against the first of them.
 
     Raises:
-        UsageError: the state has no harness, or a file of its numbers is damaged.
+        UsageError: the state has no harness, a file of its numbers is damaged, or today's session
+            is being made by another process.
     """
-    made = None
-    if options.live and not _had_today(project, options.rev):
-        asked = RunOptions(rev=options.rev, workers=options.workers, max_usd=options.max_usd)
-        made = run(project, asked, console)
-    elif options.live:
-        console.note("today's session was made already")
+    made = _make_today(project, options, console) if options.live else None
     with open_state(project, subject_of(options.rev)) as state:
         return _drift(state, options, made)
 
 
-def _had_today(project: Project, rev: str | None) -> bool:
-    with open_state(project, subject_of(rev)) as state:
-        sessions, _ = _whole(state)
-    return bool(sessions) and sessions[-1].day == today()
+def _make_today(project: Project, options: DriftOptions, console: Console) -> Report | None:
+    """Make today's session, unless there is one; two at once would each pay for it."""
+    with open_state(project, subject_of(options.rev)) as state:
+        fingerprint = state.fingerprint.digest
+    with holding(project, f"drift {fingerprint}"):
+        with open_state(project, subject_of(options.rev)) as state:
+            sessions, _ = _whole(state)
+        if sessions and sessions[-1].day == today():
+            console.note("today's session was made already")
+            return None
+        asked = RunOptions(rev=options.rev, workers=options.workers, max_usd=options.max_usd)
+        return run(project, asked, console)
 
 
 def _drift(state: State, options: DriftOptions, made: Report | None) -> Drift:

@@ -24,11 +24,11 @@ def estimate(state: State, harness: Harness, tasks: Sequence[Task], trials: int)
     rows = [row.signals for row in sample.rows] if sample else []
     turns = [row.turns for row in rows if row.turns is not None]
     prices = {model.price for model in harness.config.models.values()}
-    costs = trial_costs(sample, harness) if sample else None
+    costs = trial_costs(sample, harness, ids) if sample else None
     calls = f"about {round(median(turns) * trials)} model calls" if turns else "calls unknown"
     money = "cost unknown"
     if all(price is not None and not (price.input or price.output) for price in prices):
         money = "cost $0 (the model runs here)"
-    elif costs is not None:
+    elif costs:
         money = f"about ${math.fsum(costs.values()) / len(costs) * trials:.2f}"
     return f"estimate: {trials} trials of {len(ids)} tasks, {calls}, {money}"

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from evalgate.commands.cassettes.retention import recordings_aside
 from evalgate.commands.console import Console
-from evalgate.commands.pricing import priced_by, prices_digest, repriced
+from evalgate.commands.pricing import judging_prices, priced_by, prices_digest, repriced
 from evalgate.commands.project import State
 from evalgate.commands.recordings import Recordings, find_recordings
 from evalgate.commands.reproduction import not_reproduced
@@ -209,13 +209,13 @@ def trials_here(it: Gathering) -> MadeHere:
     trials: list[Trial] = []
     runs: list[RunFolder] = []
     for run in RunStore(it.state.project.state).finished():
-        plan = run.info["plan"]
-        if (plan["kind"], plan["fingerprint"]) != (Kind.RUN, it.harness.fingerprint):
+        plan = run.plan
+        if (plan.kind, plan.fingerprint) != (Kind.RUN, it.harness.fingerprint):
             continue
-        if plan.get("tripwires") != wires:
+        if plan.tripwires != wires:
             continue
         found = [one for one in run.trials if digests.get(one.task) == one.key.task_digest]
-        if plan.get("prices", own) != judging:
+        if (plan.prices or own) != judging:
             found = [repriced(one, run, it.harness) for one in found]
         if found:
             trials += found
@@ -234,7 +234,7 @@ def head_trials(it: Gathering, made: MadeHere) -> HeadTrials:
             recordings=len(made.runs),
         ),
         tasks=it.tasks,
-        sandbox=str(newest.info["plan"]["sandbox"]) if newest else "",
+        sandbox=newest.plan.sandbox if newest else "",
         run=newest.id if newest else "",
         hits=hits_of(made.trials),
     )
@@ -242,7 +242,6 @@ def head_trials(it: Gathering, made: MadeHere) -> HeadTrials:
 
 def request_of(it: Gathering, kind: Kind, jobs: Sequence[Job]) -> Request:
     """Return a request for trials of the head, by the base's tripwires and prices."""
-    same = prices_digest(it.harness) == prices_digest(it.state.harness)
     return Request(
         kind=kind,
         harness=it.harness,
@@ -251,7 +250,7 @@ def request_of(it: Gathering, kind: Kind, jobs: Sequence[Job]) -> Request:
         workers=it.workers or default_workers(),
         sandbox=it.state.config.sandbox.use,
         tripwires=it.base.config.tripwires.wires,
-        prices="" if same else prices_digest(it.harness),
+        prices=judging_prices(it.harness, it.state.harness),
     )
 
 

@@ -16,7 +16,7 @@ from evalgate.disk import write_whole
 from evalgate.errors import UsageError
 from evalgate.repo.fingerprint import diff_parts
 from evalgate.repo.history import first_parent_changes, subject_line
-from evalgate.repo.treeview import Subject
+from evalgate.repo.subject import Subject
 from evalgate.store.baselines import dump_ledger
 
 _HINT = "evalgate gate writes one; what was not measured is no experiment"

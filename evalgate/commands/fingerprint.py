@@ -8,7 +8,7 @@ from evalgate.commands.project import Project, State, open_state
 from evalgate.core.json import Json
 from evalgate.errors import UsageError
 from evalgate.repo.fingerprint import diff_counts, diff_parts
-from evalgate.repo.treeview import Subject
+from evalgate.repo.subject import Subject
 
 
 def show_fingerprint(project: Project, rev: str) -> tuple[dict[str, Json], str]:

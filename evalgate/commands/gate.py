@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from evalgate.commands.ancestry import find_baseline
+from evalgate.commands.ancestry import at_base_prices, find_baseline
 from evalgate.commands.console import Console
 from evalgate.commands.evidence import gathering
 from evalgate.commands.forks import for_maintainer, needs_maintainer
@@ -30,7 +30,7 @@ from evalgate.errors import ExitCode, NoConfigurationError, UsageError
 from evalgate.repo.base import Pair, resolve_pair
 from evalgate.repo.fingerprint import diff_parts
 from evalgate.repo.git import DEEPER
-from evalgate.repo.treeview import Subject
+from evalgate.repo.subject import Subject
 from evalgate.report.verdict import Story, render_verdict
 from evalgate.store.runs import RunStore
 
@@ -166,6 +166,7 @@ def _judged(
         sentence = f"The base's baseline is scripted ({', '.join(odd)}); its harness asks a model."
         story = replace(story, next_steps=_measure_base(pair.base or "HEAD"))
         return plain(Decision.NO_BASELINE, sentence), story
+    found = at_base_prices(found, base)
     it = gathering(state, base, console, workers=options.workers, max_usd=options.max_usd)
     verdict, story = Weighing(
         it=it,

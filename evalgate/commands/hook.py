@@ -1,157 +1,135 @@
-"""`evalgate hook`: the pre-push hook; silent and at once where no harness part is touched.
+"""`evalgate hook run`: the pre-push hook; silent and at once where no harness part is touched.
 
-Its way to "nothing to do" imports no click, GitPython, docker, VCR.py or Jinja2.
+Its way to "nothing to do" imports no click, GitPython, docker, VCR.py or Jinja2, and little else:
+on each push of a repository it is paid for.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import stat
 import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from evalgate.commands.project import Project, open_project, open_state
 from evalgate.core.decision import worst
-from evalgate.core.plain import plain
-from evalgate.errors import (
-    EvalgateError,
-    ExitCode,
-    InterruptedRunError,
-    NoConfigurationError,
-    UsageError,
-)
-from evalgate.repo.git import Git
+from evalgate.errors import EvalgateError, ExitCode, InterruptedRunError
 from evalgate.repo.pair import Pair
-from evalgate.repo.pushed import PushedRef, pair_for_push, parse_pre_push
-from evalgate.repo.treeview import Subject
-
-_MARK = "# evalgate pre-push hook"
-
-_SCRIPT = """#!/bin/sh
-{mark}: judges pushes that touch the agent's harness
-python={python}
-if [ ! -x "$python" ]; then
-  echo "evalgate: $python is gone: this push is not judged; evalgate hook install" >&2
-  exit 0
-fi
-exec "$python" -P -m evalgate hook run --project {prefix} "$@"
-"""
-
-#: Decisions that stop a push whatever the project says.
-_BLOCKING = (ExitCode.REGRESSION, ExitCode.VOID)
+from evalgate.repo.place import Place, find_place
+from evalgate.repo.pushed import PushedRef, pair_for_push, pushed_refs
+from evalgate.repo.watched import Watch, agree, watch_of
 
 
-def install(directory: Path) -> str:
-    """Write the pre-push hook; a hook of somebody else is left alone."""
-    path = _hook_path(Git.locate(directory))
-    if path.exists() and not _is_ours(path):
-        message = f"{path} exists already and is not evalgate's"
-        hint = f'add this line to it: "{sys.executable}" -P -m evalgate hook run "$@"'
-        raise UsageError(message, hint=hint)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    # Git runs hooks at the top of the repository; the project may lie in a folder below.
-    prefix = _quoted(_prefix(directory))
-    script = _SCRIPT.format(mark=_MARK, python=_quoted(sys.executable), prefix=prefix)
-    path.write_text(script, encoding="utf-8")
-    path.chmod(path.stat().st_mode | stat.S_IXUSR | stat.S_IXGRP | stat.S_IXOTH)
-    return f"installed {path}"
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Caller:
+    """Who calls: the project's folder as it was named, and the hook's own file, None if unknown."""
+
+    project: str = "."
+    script: Path | None = None
 
 
-def uninstall(directory: Path) -> str:
-    """Remove the hook if it is evalgate's."""
-    path = _hook_path(Git.locate(directory))
-    if not path.exists() or not _is_ours(path):
-        return "no evalgate hook is installed"
-    path.unlink()
-    return f"removed {path}"
+def call_hook(words: Sequence[str]) -> ExitCode | None:
+    """Run the hook as its script calls it, without the command line; None for other words."""
+    named: dict[str, str] = {}
+    rest = list(words)
+    while len(rest) > 1 and rest[0] in {"--project", "--script"}:
+        named[rest[0]] = rest[1]
+        del rest[:2]
+    if any(word.startswith("-") for word in rest):
+        return None
+    script = Path(named["--script"]) if "--script" in named else None
+    caller = Caller(project=named.get("--project", "."), script=script)
+    return run_hook(Path.cwd(), rest[0] if rest else "", standard_input(), caller)
 
 
-def run_hook(directory: Path, remote: str, stdin: str) -> ExitCode:
+def standard_input() -> str:
+    """Return what is said on standard input, nothing where it is closed, or a terminal."""
+    if sys.stdin is None or stat.S_ISCHR(os.fstat(sys.stdin.fileno()).st_mode):
+        return ""
+    return sys.stdin.buffer.read().decode("utf-8", "surrogateescape")
+
+
+def run_hook(directory: Path, remote: str, stdin: str, caller: Caller) -> ExitCode:
     """Judge every pushed ref; the worst of what blocks is the exit code.
 
     Whatever keeps a ref from being judged is said and lets it through: the check on the
     pull request is the gate, and a hook that fails for its own reasons is switched off.
+    ``stdin`` is what git says, empty where nobody says anything.
     """
+    remote = remote or os.environ.get("PRE_COMMIT_REMOTE_NAME", "")
     try:
-        project = open_project(directory)
-    except NoConfigurationError as error:  # a branch without evalgate is checked out
-        _say(f"not judged: {error.message}")
+        place = find_place(directory / caller.project)
+        pairs = _pairs(place, remote, pushed_refs(place.git, stdin, os.environ))
+    except EvalgateError as error:
+        _say_unjudged(error)
         return ExitCode.OK
+    watches: dict[str, Watch | None] = {}
     codes = []
-    for ref in parse_pre_push(stdin):
+    for pair, ref in pairs:
         try:
-            codes.append(_judge_ref(project, ref, remote))
+            codes.append(_judge(place, watches, pair, ref))
         except InterruptedRunError:
             raise
         except EvalgateError as error:
-            _say(f"{ref.remote_ref}: not judged: {error.message}")
-            _say(f"hint: {error.hint}")
+            _say_unjudged(error, ref)
+    newest = list(watches.values())
+    if caller.script is not None and len(newest) == 1 and newest[0] is not None:
+        _renew(caller.script, caller.project, newest[0])
     return worst(codes)
 
 
-def _judge_ref(project: Project, ref: PushedRef, remote: str) -> ExitCode:
-    pair = pair_for_push(project.git, ref, remote)
-    if pair is None or pair.base is None or not _touched(project, pair.head.rev, pair.base):
+def _pairs(place: Place, remote: str, refs: Sequence[PushedRef]) -> list[tuple[Pair, str]]:
+    """Return what is to be compared, each once, with a ref that it is pushed for."""
+    found: dict[tuple[str, str | None], tuple[Pair, str]] = {}
+    for ref in refs:
+        try:
+            pair = pair_for_push(place.git, ref, remote)
+        except EvalgateError as error:
+            _say_unjudged(error, ref.remote_ref)
+            continue
+        if pair is not None:
+            found.setdefault((pair.head.rev, pair.base), (pair, ref.remote_ref))
+    return list(found.values())
+
+
+def _judge(place: Place, watches: dict[str, Watch | None], pair: Pair, ref: str) -> ExitCode:
+    head, base = pair.head.rev, pair.base
+    if base is None:
         return ExitCode.OK
-    reason = os.environ.get("EVALGATE_SKIP", "")
-    if reason:
-        _say(f"{ref.remote_ref}: skipped: EVALGATE_SKIP={reason}")
+    if head not in watches:
+        watches[head] = watch_of(place, head)
+    watch = watches[head]
+    if watch is not None and agree(place.git, watch, base, head):
         return ExitCode.OK
-    return _judge(project, pair, pair.base)
+    # Only now is there work, and all of evalgate is needed.
+    from evalgate.commands.pushed_edit import judge_push  # noqa: PLC0415
+
+    code, said = judge_push(place, ref, pair, base)
+    for line in said:
+        _say(line)
+    return code
 
 
-def _touched(project: Project, head: str, base: str) -> bool:
-    try:
-        with (
-            open_state(project, Subject.parse(base)) as old,
-            open_state(project, Subject.parse(head)) as new,
-        ):
-            return old.fingerprint.digest != new.fingerprint.digest
-    except NoConfigurationError:  # a commit from before evalgate was adopted
-        return False
+def _renew(script: Path, project: str, watch: Watch) -> None:
+    """Let the hook's own look at a push know the configuration of now."""
+    from evalgate.repo.hook_script import read_script, with_project, write_script  # noqa: PLC0415
+
+    with contextlib.suppress(OSError):
+        text = read_script(script)
+        renewed = with_project(text, project, watch)
+        if renewed != text:
+            write_script(script, renewed)
 
 
-def _judge(project: Project, pair: Pair, base: str) -> ExitCode:
-    from evalgate.commands.console import Console  # noqa: PLC0415 - only when there is work
-    from evalgate.commands.gate import GateOptions, gate  # noqa: PLC0415
-    from evalgate.commands.plumbing import plumbing_of_push  # noqa: PLC0415
-
-    console = Console(quiet=True)
-    code, gated = gate(project, GateOptions(), console, pair=pair)
-    verdict, head = gated.verdict, pair.head.rev
-    _say(f"{verdict.decision}: {verdict.sentence}")
-    for line in verdict.reasons:
-        _say(f"  {line}")
-    if code is ExitCode.DIVERGED:
-        with open_state(project, Subject.parse(head)) as state:
-            _say(plumbing_of_push(project, head, base, console))
-            _say("this edit is not measured: evalgate run --record && evalgate gate")
-            blocked = state.config.hook_on_stale == "block"
-        return code if blocked else ExitCode.OK
-    if code is not ExitCode.OK:
-        _say(f"read {project.state / 'verdict.md'}")
-    return code if code in _BLOCKING else ExitCode.OK
-
-
-def _prefix(directory: Path) -> str:
-    try:
-        return open_project(directory).prefix or "."
-    except NoConfigurationError:  # the hook may come first
-        return "."
-
-
-def _is_ours(path: Path) -> bool:
-    return _MARK in path.read_text(encoding="utf-8", errors="replace")
-
-
-def _hook_path(git: Git) -> Path:
-    path = git.run("rev-parse", "--git-path", "hooks").decode().strip()
-    return git.top / path / "pre-push"
-
-
-def _quoted(text: str) -> str:
-    return "'" + text.replace("'", "'\\''") + "'"
+def _say_unjudged(error: EvalgateError, ref: str = "") -> None:
+    _say(f"{ref}: not judged: {error.message}".removeprefix(": "))
+    if error.hint:
+        _say(f"hint: {error.hint}")
 
 
 def _say(text: str) -> None:
+    from evalgate.core.plain import plain  # noqa: PLC0415 - most pushes say nothing
+
     print(plain(f"evalgate: {text}"), file=sys.stderr, flush=True)

@@ -13,6 +13,7 @@ from evalgate.core.short_name import short_of
 from evalgate.errors import ExitCode
 from evalgate.report.markdown import escape
 from evalgate.store.ledger import Entry, read_ledger
+from evalgate.store.skips import Skip, load_skips
 
 _HEAD = (
     "date",
@@ -30,12 +31,14 @@ _HEAD = (
 class Ledger:
     """The entries, oldest first, as a table for a terminal or for a page.
 
-    ``problems`` name the files that are none.
+    ``problems`` name the files that are none; ``skips`` are the pushes that went unjudged from
+    this clone.
     """
 
     entries: tuple[Entry, ...]
     markdown: bool
     problems: tuple[str, ...] = ()
+    skips: tuple[Skip, ...] = ()
 
     @property
     def exit_code(self) -> ExitCode:
@@ -44,7 +47,12 @@ class Ledger:
 
     @property
     def text(self) -> str:
-        """The table."""
+        """The table; for a terminal also the pushes that were skipped."""
+        skipped = "" if self.markdown else "".join(map(_told, self.skips))
+        return self._table + skipped
+
+    @property
+    def _table(self) -> str:
         if not self.entries:
             return "there is no experiment yet: evalgate baseline accept writes one"
         rows = [
@@ -70,7 +78,13 @@ class Ledger:
         return {
             "experiments": [one.to_json() for one in self.entries],
             "problems": list(self.problems),
+            "skipped": [one.to_json() for one in self.skips],
         }
+
+
+def _told(skip: Skip) -> str:
+    heads = f"{skip.base[:12]}..{skip.head[:12]}"
+    return f"\n{skip.date}: pushed unjudged from here: {skip.ref} ({heads}): {skip.reason}"
 
 
 def ledger(project: Project, console: Console, *, rev: str | None, markdown: bool) -> Ledger:
@@ -81,4 +95,5 @@ def ledger(project: Project, console: Console, *, rev: str | None, markdown: boo
     for error in errors:
         console.warn(f"{error.message} ({error.hint})")
     problems = tuple(error.message for error in errors)
-    return Ledger(entries=entries, markdown=markdown, problems=problems)
+    skips = load_skips(project.state)
+    return Ledger(entries=entries, markdown=markdown, problems=problems, skips=skips)

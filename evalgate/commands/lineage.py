@@ -9,7 +9,7 @@ from evalgate.commands.project import Project, open_state
 from evalgate.errors import UsageError
 from evalgate.repo.git import Git
 from evalgate.repo.history import first_parents
-from evalgate.repo.treeview import Subject
+from evalgate.repo.subject import Subject
 
 #: So many commits are looked through between the two ends.
 _LIMIT = 5000

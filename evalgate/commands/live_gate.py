@@ -20,8 +20,8 @@ from evalgate.commands.evidence import (
     request_of,
     trials_here,
 )
-from evalgate.commands.ration import Ration, ration, would_have_seen
-from evalgate.commands.trials import Request, make_trials
+from evalgate.commands.ration import Ration, ration, sight_of
+from evalgate.commands.trials import Request, make_trials, planned
 from evalgate.core.change import change_of
 from evalgate.core.confirmation import Plan
 from evalgate.core.course import Course, Round, course
@@ -80,7 +80,7 @@ def _judge(it: Gathering, baseline: Sample, policy: Policy) -> LiveGate:
     if most.too_little and _missing(it.tasks, made, most.trials):
         head = head_trials(it, made)
         verdict = judge_cut(prepare(baseline, head.sample, policy), most.said)
-        return LiveGate(verdict=_priced(_seeing(verdict, baseline), most), head=head)
+        return LiveGate(verdict=_priced(_seeing(verdict), most), head=head)
     planned = most.planned
     steps = course(policy, planned=planned)
     wanted = next(steps)
@@ -89,7 +89,7 @@ def _judge(it: Gathering, baseline: Sample, policy: Policy) -> LiveGate:
         if isinstance(wanted, Round):
             prepared, head, cut = _round(it, baseline, policy, most.round(wanted.runs))
             if cut:
-                verdict = _priced(_seeing(judge_cut(prepared, cut), baseline), most)
+                verdict = _priced(_seeing(judge_cut(prepared, cut)), most)
                 return LiveGate(verdict=verdict, head=head, told=told)
             if prepared.decision is not Decision.PASS:
                 return LiveGate(verdict=prepared, head=head, told=told)
@@ -111,19 +111,22 @@ def _judge(it: Gathering, baseline: Sample, policy: Policy) -> LiveGate:
             wanted = steps.send(counts_of(changes))
         except StopIteration as end:
             found: Course = end.value
-            judged = judge_course(prepared, found, planned=planned)
-            verdict = _priced(_seeing(judged, baseline), most)
+            more = most.wanted if most.cut else None
+            judged = judge_course(prepared, found, planned=planned, wanted=more)
+            verdict = _priced(_seeing(judged), most)
             looks = ", ".join(f"{one.sign}" for one in found.looks)
             return LiveGate(verdict=verdict, head=head, told=(f"looks: {looks}", *told))
 
 
-def _seeing(verdict: Verdict, baseline: Sample) -> Verdict:
+def _seeing(verdict: Verdict) -> Verdict:
     """Add to a verdict that decides nothing which drop so many trials would have shown."""
-    if verdict.decision not in {Decision.UNDECIDED, Decision.BUDGET} or verdict.head is None:
+    if verdict.decision not in {Decision.UNDECIDED, Decision.BUDGET}:
         return verdict
-    made = {name: len(task.measured) for name, task in verdict.head.tasks.items()}
-    seen = would_have_seen(baseline, verdict.policy, made)
-    return replace(verdict, reasons=(*verdict.reasons, seen)) if seen else verdict
+    seen = sight_of(counts_of(verdict.changes), verdict.policy)
+    if seen is None:
+        return verdict
+    context = {**verdict.context, "smallest_drop": seen.drop}
+    return replace(verdict, reasons=(*verdict.reasons, seen.sentence), context=context)
 
 
 def _priced(verdict: Verdict, most: Ration) -> Verdict:
@@ -204,17 +207,17 @@ def _of_both(plan: Plan) -> str:
 
 def made_before(it: Gathering, request: Request) -> tuple[Trial, ...] | None:
     """Return the trials of the same request in its series, when it was made here already."""
-    wanted = {
-        "kind": str(request.kind),
-        "series": request.series,
-        "fingerprint": request.harness.fingerprint,
-        "beside": None if request.beside is None else request.beside.fingerprint,
-        "tasks": {task.id: task.digest for task in request.tasks},
-        "trials": [[job.task.id, job.n, ""] for job in request.jobs],
-    }
+    wanted = (
+        request.kind,
+        request.series,
+        request.harness.fingerprint,
+        "" if request.beside is None else request.beside.fingerprint,
+        {task.id: task.digest for task in request.tasks},
+        planned(request.jobs),
+    )
     for run in reversed(RunStore(it.state.project.state).finished()):
-        plan = run.info["plan"]
-        if all(plan.get(name) == value for name, value in wanted.items()):
+        one = run.plan
+        if (one.kind, one.series, one.fingerprint, one.beside, one.tasks, one.trials) == wanted:
             return run.trials
     return None
 

@@ -24,10 +24,9 @@ def sessions_here(
     """
     runs = []
     for run in RunStore(state.project.state).finished():
-        info = run.info
-        plan = info["plan"]
-        wanted = plan["kind"] == Kind.RUN or plan.get("series") in series
-        if not wanted or plan["fingerprint"] != fingerprint:
+        info, plan = run.info, run.plan
+        wanted = plan.kind == Kind.RUN or plan.series in series
+        if not wanted or plan.fingerprint != fingerprint:
             continue
         trials = [one for one in run.trials if one.key.fingerprint == fingerprint]
         sample = sample_of(trials, fingerprint=fingerprint, evidence=Evidence.MEASURED)

@@ -24,7 +24,7 @@ class MeasuredSuite:
     ``costs`` is US dollars a trial by task, None where that is unknown; ``trials`` how many of a
     task are configured. ``outcomes``, where they were asked for, tell whether each live trial of
     a task passed, from baselines and runs made here under the baseline's conditions. ``left_out``
-    are tasks of the suite that no baseline has a trial of.
+    are tasks of the suite that the baseline has no trial of, as they are now.
     """
 
     policy: Policy
@@ -44,7 +44,7 @@ def measured_suite(project: Project, rev: str | None, *, outcomes: bool = False)
     """Return what is known of a revision's suite.
 
     Raises:
-        UsageError: nobody measured its harness.
+        UsageError: nobody measured its harness, or no task of it as it is now.
     """
     with open_state(project, subject_of(rev)) as state:
         found = find_baseline(state)
@@ -53,17 +53,21 @@ def measured_suite(project: Project, rev: str | None, *, outcomes: bool = False)
             hint = "evalgate run -k 20, then evalgate baseline accept"
             raise UsageError(message, hint=hint)
         policy = state.config.policy
-        sample = found.sample.without(policy.quarantined)
-        stored = sample.stored
+        digests = {
+            task.id: task.digest for task in state.tasks if task.id not in policy.quarantined
+        }
+        stored = found.sample.stored_of(digests)
+        if not stored:
+            message = f"the baseline of {state.view.label} has no trial of any task as it is now"
+            raise UsageError(message, hint="evalgate baseline renew says what a new one takes")
+        sample = found.sample.without(found.sample.tasks.keys() - stored.keys())
         return MeasuredSuite(
             policy=policy,
             stored=stored,
-            costs=trial_costs(found.sample, state.harness),
+            costs=trial_costs(found.sample, state.harness, stored),
             trials=state.config.trials,
             outcomes=_outcomes(state, sample) if outcomes else {},
-            left_out=tuple(
-                task.id for task in state.tasks if task.id not in {*stored, *policy.quarantined}
-            ),
+            left_out=tuple(name for name in digests if name not in stored),
         )
 
 

@@ -181,7 +181,7 @@ def _affordable(
     """Deal the money out as `evalgate gate --usd` does, for up to as many trials as are tried."""
     dealt = None
     if costs is not None:
-        dealt = allocate(usd, {name: costs[name] for name in stored}, most=_TRIALS[-1])
+        dealt = allocate(usd, costs, most=_TRIALS[-1])
     if dealt is None:
         return Affordable(usd=usd)
     planned = max(dealt.values())

@@ -15,7 +15,7 @@ from evalgate.commands.project import Project, open_state
 from evalgate.commands.recordings import find_recordings
 from evalgate.core.harness import Harness
 from evalgate.core.task import Task
-from evalgate.repo.treeview import Subject
+from evalgate.repo.subject import Subject
 from evalgate.runner.recorded import RecordedTrial
 from evalgate.runner.trial import plumbing_trial
 from evalgate.wiring import Kind, Setup, open_bench

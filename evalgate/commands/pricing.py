@@ -41,6 +41,12 @@ def prices_digest(harness: Harness) -> str:
     return digest(told, domain="evalgate prices")[:12]
 
 
+def judging_prices(judging: Harness, own: Harness) -> str:
+    """Name the prices that a harness is judged by where they are not its own; else empty."""
+    named = prices_digest(judging)
+    return "" if named == prices_digest(own) else named
+
+
 def repriced(trial: Trial, run: RunFolder, harness: Harness) -> Trial:
     """Return a trial at what it costs by the harness's prices.
 

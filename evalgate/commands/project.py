@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -21,14 +20,13 @@ from evalgate.errors import NoConfigurationError, UsageError
 from evalgate.repo.fingerprint import Fingerprint, fingerprint
 from evalgate.repo.git import Git
 from evalgate.repo.pathspecs import to_pathspecs
-from evalgate.repo.treeview import Subject, SubjectKind, TreeView, open_tree
+from evalgate.repo.place import find_place, read_config, table_of
+from evalgate.repo.subject import Subject, SubjectKind
+from evalgate.repo.treeview import TreeView, open_tree
 from evalgate.tasks.suite import load_suite, select
 
 if TYPE_CHECKING:
     from evalgate.core.baseline import Baseline
-
-#: File name -> the table that is ours; the first that exists is used.
-CONFIG_FILES = {"evalgate.toml": (), "pyproject.toml": ("tool", "evalgate")}
 
 #: What runs the gate on GitHub, as globs from the top of the repository.
 WORKFLOWS = (".github/workflows/**", ".github/actions/**")
@@ -71,32 +69,8 @@ class Project:
 
 def open_project(directory: Path, config: str | None = None) -> Project:
     """Find repository and configuration from a directory upwards."""
-    git = Git.locate(directory)
-    here = directory.resolve()
-    for folder in (here, *here.parents):
-        for name in CONFIG_FILES if config is None else (config,):
-            if _holds_config(folder / name, CONFIG_FILES.get(name, ())):
-                prefix = folder.relative_to(git.top).as_posix()
-                return Project(git=git, prefix="" if prefix == "." else prefix, config_name=name)
-        if folder == git.top:
-            break
-    wanted = config or "evalgate configuration"
-    message = f"no {wanted} between {here} and {git.top}"
-    hint = "write evalgate.toml, or [tool.evalgate] in pyproject.toml (see README)"
-    raise NoConfigurationError(message, hint=hint)
-
-
-def _holds_config(path: Path, below: tuple[str, ...]) -> bool:
-    if not path.is_file():
-        return False
-    if not below:
-        return True
-    try:
-        data = tomllib.loads(_read(path))
-    except tomllib.TOMLDecodeError as error:
-        message = f"{path}: {error}"
-        raise UsageError(message, hint="the file is not valid TOML") from error
-    return below[1] in data.get(below[0], {})
+    place = find_place(directory, config)
+    return Project(git=place.git, prefix=place.prefix, config_name=place.config_name)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -231,7 +205,7 @@ def open_state(project: Project, subject: Subject) -> Iterator[State]:
     name = project.within(project.config_name)
     paths: tuple[str, ...] = ()
     if subject.kind is SubjectKind.WORKTREE:
-        on_disk = _read(project.root / project.config_name)
+        on_disk = read_config(project.root / project.config_name)
         paths = _paths(project, _config(project, on_disk, "the work tree"))
     with open_tree(project.git, subject, paths=paths) as view:
         text = view.read_text(name)
@@ -242,17 +216,9 @@ def open_state(project: Project, subject: Subject) -> Iterator[State]:
         yield State(project=project, view=view, config=_config(project, text, view.label))
 
 
-def _read(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8")
-    except UnicodeDecodeError as error:
-        message = f"{path}: {error.reason} at byte {error.start}"
-        raise UsageError(message, hint="write the file in UTF-8") from error
-
-
 def _config(project: Project, text: str, where: str) -> Config:
     source = Source(project.within(project.config_name), text)
-    below = CONFIG_FILES.get(project.config_name, ())
+    below = table_of(project.config_name)
     return require_config(load_config(source, below=below), where=where)
 
 

@@ -9,9 +9,9 @@ from evalgate.commands.project import Project, State, open_state
 from evalgate.commands.tables import rate, render_rows
 from evalgate.core.json import Json
 from evalgate.errors import UsageError
-from evalgate.repo.history import tagged
+from evalgate.repo.history import tags_within
 from evalgate.repo.remotes import default_branch
-from evalgate.repo.treeview import Subject
+from evalgate.repo.subject import Subject
 
 #: How many changes of the harness are looked back over.
 _LIMIT = 1000
@@ -87,7 +87,8 @@ def _kept(state: State, measured: set[str], keep: int) -> set[str]:
     for name in ("INDEX", "WORKTREE"):
         with open_state(state.project, Subject.parse(name)) as now:
             tips.add(now.fingerprint.digest)
-    marked = {digest_of(state.project, one) for one in tagged(state.project.git, "HEAD")}
+    tags = tags_within(state.project.git, "HEAD")
+    marked = {digest_of(state.project, commit) for commit in {*tags.values()}}
     line = (state.fingerprint.digest, *harnesses_before(state, _LIMIT))
     newest = [one for one in dict.fromkeys(line) if one in measured]
     return {*newest[:keep], *tips, *(one for one in marked if one is not None)}

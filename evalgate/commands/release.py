@@ -5,15 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 
-from evalgate.commands.project import State, open_state
+from evalgate.commands.ancestry import digest_of
+from evalgate.commands.project import State
 from evalgate.core.anchor import Since, since, turned
 from evalgate.core.baseline import pool
 from evalgate.core.policy import Policy
 from evalgate.core.sample import Sample
 from evalgate.core.verdict import Verdict
-from evalgate.errors import UsageError
 from evalgate.repo.history import tags_within
-from evalgate.repo.treeview import Subject
 
 #: So many tags are looked at, the newest first.
 _LIMIT = 20
@@ -34,16 +33,11 @@ def find_release(base: State, policy: Policy) -> Release:
     Its baseline is read from the tree of that state, as the parent's is.
     """
     git, pattern = base.project.git, policy.anchor
-    tags = [
-        tag for tag in tags_within(git, base.view.commit or "HEAD") if fnmatchcase(tag, pattern)
-    ]
+    known = tags_within(git, base.view.commit or "HEAD")
+    tags = [tag for tag in known if fnmatchcase(tag, pattern)]
     for tag in tags[:_LIMIT]:
-        try:
-            with open_state(base.project, Subject.parse(f"refs/tags/{tag}")) as state:
-                fingerprint = state.fingerprint.digest
-        except UsageError:  # from before evalgate was adopted, or broken then
-            continue
-        sample = pool(base.baselines(fingerprint))
+        fingerprint = digest_of(base.project, known[tag])
+        sample = None if fingerprint is None else pool(base.baselines(fingerprint))
         if sample is not None:
             return Release(tag=tag, sample=sample)
     if tags:

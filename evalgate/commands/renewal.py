@@ -110,17 +110,14 @@ def _described(state: State, options: RenewOptions) -> Renewal:
     sample = pool(state.baselines(fingerprint))
     reasons = _unmeasured(state) if sample is None else _unfitting(state, sample)
     older = sample or _older(state)
-    costs = None if older is None else trial_costs(older, state.harness)
-    usd = None
-    if costs is not None:
-        mean = math.fsum(costs.values()) / len(costs)
-        usd = options.trials * math.fsum(costs.get(task.id, mean) for task in tasks)
+    names = [task.id for task in tasks]
+    costs = None if older is None else trial_costs(older, state.harness, names)
     return Renewal(
         fingerprint=fingerprint,
         reasons=reasons,
         trials=options.trials,
         tasks=len(tasks),
-        usd=usd,
+        usd=None if costs is None else options.trials * math.fsum(costs.values()),
         rev=options.rev,
     )
 
@@ -179,7 +176,7 @@ def _seen(state: State) -> tuple[str, Conditions] | None:
     """Return day and conditions of the newest live trials of the harness that were made here."""
     fingerprint = state.fingerprint.digest
     for run in reversed(RunStore(state.project.state).finished()):
-        if run.info["plan"]["kind"] not in {Kind.RUN, Kind.CONFIRM}:
+        if run.plan.kind not in {Kind.RUN, Kind.CONFIRM}:
             continue
         trials = [one for one in run.trials if one.key.fingerprint == fingerprint]
         if trials:

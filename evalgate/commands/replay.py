@@ -175,7 +175,7 @@ def _require_source(run: RunFolder) -> None:
     if not run.info.get("finished"):
         message = f"run {run.id} is not finished"
         raise UsageError(message, hint="repeat its command: it goes on where it stopped")
-    _require_evidence(f"run {run.id}", Evidence(run.info["plan"]["evidence"]))
+    _require_evidence(f"run {run.id}", run.plan.evidence)
 
 
 def _require_evidence(what: str, evidence: Evidence) -> None:

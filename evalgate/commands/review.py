@@ -86,14 +86,14 @@ def review(project: Project) -> Review:
 def _pending(state: State) -> Iterator[Pending]:
     seen = set()
     for run in reversed(RunStore(state.project.state).finished()):
-        plan = run.info["plan"]
-        if plan["kind"] != Kind.RUN or plan["fingerprint"] in seen or run.info.get(_DECLINED):
+        plan = run.plan
+        if plan.kind != Kind.RUN or plan.fingerprint in seen or run.info.get(_DECLINED):
             continue
         try:
             found = candidate(state, run)
         except UsageError:
             continue
-        seen.add(plan["fingerprint"])
+        seen.add(plan.fingerprint)
         accepted = pool(state.baselines(found.baseline.sample.fingerprint))
         if not _known(found.baseline.sample, accepted):
             yield _described(state, run, found, accepted)

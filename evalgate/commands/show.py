@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evalgate.commands.named_trials import find_trials
 from evalgate.commands.project import Project
 from evalgate.commands.tables import render_rows, render_sample
 from evalgate.core.sample import sample_of
@@ -15,20 +16,10 @@ def show(project: Project, name: str | None) -> str:
     store = RunStore(project.state)
     if name is None:
         return _list(store)
-    run_name, _, rest = name.partition(":")
-    task, _, number = rest.rpartition(":")
-    if not number.isdecimal() or not task:
-        task, number = rest, ""
-    run = store.find(run_name)
-    trials = [t for t in run.trials if not task or t.task == task]
-    trials = [t for t in trials if not number or t.key.n == int(number)]
-    if not trials:
-        state = f"holds no trial of {rest}" if rest else "holds no finished trial yet"
-        message = f"run {run.id} {state}"
-        raise UsageError(message, hint=f"evalgate show {run.id} lists its tasks")
-    if not task:
-        return _run(run, trials)
-    return "\n\n".join(_trial(run, trial) for trial in trials)
+    named = find_trials(store, name)
+    if not named.task:
+        return _run(named.run, [*named.trials])
+    return "\n\n".join(_trial(named.run, trial) for trial in named.trials)
 
 
 def _list(store: RunStore) -> str:
@@ -41,17 +32,15 @@ def _state(run: RunFolder) -> tuple[str, str]:
     try:
         info, made = run.info, len(run.trials)
         state = "finished" if info["finished"] else "unfinished: the same command goes on"
-        return f"{made}/{len(info['plan']['trials'])}", state
+        return f"{made}/{len(run.plan.trials)}", state
     except (UsageError, KeyError, TypeError) as error:
         return "?", f"can not be read: {error}"
 
 
 def _run(run: RunFolder, trials: list[Trial]) -> str:
-    plan = run.info["plan"]
-    sample = sample_of(
-        trials, fingerprint=str(plan["fingerprint"]), evidence=Evidence(plan["evidence"])
-    )
-    head = f"{run.id}\nharness {plan['fingerprint'][:16]}, sandbox {plan['sandbox']}"
+    plan = run.plan
+    sample = sample_of(trials, fingerprint=plan.fingerprint, evidence=plan.evidence)
+    head = f"{run.id}\nharness {plan.fingerprint[:16]}, sandbox {plan.sandbox}"
     return f"{head}\n\n{render_sample(sample)}"
 
 

@@ -16,7 +16,7 @@ from evalgate.core.short_name import short_of
 from evalgate.errors import UsageError
 from evalgate.repo.git import DEEPER
 from evalgate.repo.pair import Pair
-from evalgate.repo.treeview import SubjectKind
+from evalgate.repo.subject import SubjectKind
 from evalgate.store.ledger import load_ledger
 from evalgate.store.waivers import FOLDER, load_waivers
 

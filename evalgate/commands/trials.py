@@ -18,20 +18,21 @@ from evalgate.commands.project import State
 from evalgate.commands.report import Finished, summary
 from evalgate.core.faults import FaultPlan
 from evalgate.core.harness import Harness
-from evalgate.core.identity import digest
+from evalgate.core.identity import MAIN, digest
 from evalgate.core.json import Json
 from evalgate.core.limits import Allowance
+from evalgate.core.run_plan import PlannedTrial, RunPlan
 from evalgate.core.sample import sample_of
 from evalgate.core.scripted import WORDS as SCRIPTED_WORDS
 from evalgate.core.task import Task, suite_digest
 from evalgate.core.trial import Evidence, Trial
 from evalgate.core.tripwires import Tripwire
-from evalgate.errors import BudgetReachedError
+from evalgate.errors import BudgetReachedError, InterruptedRunError
 from evalgate.gateway.format.header import Header
 from evalgate.gateway.limits.spending import Spending
 from evalgate.gateway.limits.top_up import TopUp
 from evalgate.gateway.preflight import preflight
-from evalgate.runner.bench import MAIN, Bench
+from evalgate.runner.bench import Bench
 from evalgate.runner.journals import remove_journals
 from evalgate.runner.made import Made
 from evalgate.runner.run import Job, execute, spent_before
@@ -57,8 +58,8 @@ class Request:
     come, 0 at once; ``tripwires`` are those of who judges, when it is not the harness's project.
     ``beside`` is another harness of which jobs may be; ``series`` that of all trials. All runs
     made under one name of ``account`` share one budget; the trials that one of them has when that
-    is used up count as far as they came. ``prices`` names those of who judges, when the trials
-    are not counted at the harness's own.
+    is used up, or when it is interrupted, count as far as they came. ``prices`` names those of who
+    judges, when the trials are not counted at the harness's own.
     """
 
     kind: Kind
@@ -131,7 +132,7 @@ def make_trials(
                         spending=under.spending,
                         listener=console,
                     )
-            except BudgetReachedError:
+            except (BudgetReachedError, InterruptedRunError):
                 if request.account and request.series == MAIN and run.trials:
                     _end(run, run.trials, started)  # its journals stay: they tell what was paid
                 raise
@@ -243,29 +244,37 @@ def _look_ahead(bench: Bench, console: Console) -> None:
         console.note(note)
 
 
-def _plan(request: Request, bench: Bench) -> dict[str, Json]:
-    return {
+def _plan(request: Request, bench: Bench) -> RunPlan:
+    faults, beside = request.faults, request.beside
+    return RunPlan(
         # A kind of its own, so that nobody takes it for a run or a replay.
-        "kind": str(request.kind) if request.faults is None else f"{request.kind}-with-faults",
-        "evidence": str(request.evidence),
-        "evalgate": __version__,
-        "fingerprint": request.harness.fingerprint,
-        "parts": dict(request.harness.parts),
-        "suite": suite_digest(request.tasks),
-        "sandbox": bench.provider.name,
-        **({"images": dict(bench.images)} if bench.images else {}),
-        "agent": bench.agent.version,
-        "tasks": {task.id: task.digest for task in request.tasks},
-        "trials": [
-            [job.task.id, job.n, job.recorded.tape.digest if job.recorded else ""]
-            for job in request.jobs
-        ],
-        **({} if request.faults is None else {"faults": request.faults.digest}),
-        **({} if request.beside is None else {"beside": request.beside.fingerprint}),
-        **({} if request.series == MAIN else {"series": request.series}),
-        **({"prices": request.prices} if request.prices else {}),
-        "tripwires": wires_digest(bench.tripwires),
-    }
+        kind=str(request.kind) if faults is None else f"{request.kind}-with-faults",
+        evidence=request.evidence,
+        evalgate=__version__,
+        fingerprint=request.harness.fingerprint,
+        parts=request.harness.parts,
+        suite=suite_digest(request.tasks),
+        sandbox=bench.provider.name,
+        images=bench.images,
+        agent=bench.agent.version,
+        tasks={task.id: task.digest for task in request.tasks},
+        trials=planned(request.jobs),
+        faults="" if faults is None else faults.digest,
+        beside="" if beside is None else beside.fingerprint,
+        series=request.series,
+        prices=request.prices,
+        tripwires=wires_digest(bench.tripwires),
+    )
+
+
+def planned(jobs: Sequence[Job]) -> tuple[PlannedTrial, ...]:
+    """Return jobs as a plan names them."""
+    return tuple(
+        PlannedTrial(
+            task=job.task.id, n=job.n, recording=job.recorded.tape.digest if job.recorded else ""
+        )
+        for job in jobs
+    )
 
 
 def wires_digest(wires: Sequence[Tripwire]) -> str:

@@ -12,7 +12,7 @@ from evalgate.core.waiver import Waiver, waived
 from evalgate.disk import write_whole
 from evalgate.errors import UsageError
 from evalgate.repo.base import resolve_pair
-from evalgate.repo.treeview import Subject
+from evalgate.repo.subject import Subject
 from evalgate.store.waivers import FOLDER, dump_waiver, load_waivers
 
 

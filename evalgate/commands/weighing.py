@@ -125,6 +125,7 @@ class Weighing:
         verdict = replace(verdict, context=context)
         verdict, anchor = beside_release(verdict, base)
         notes = (*self.story.notes, *_powerless(baseline, base), *waivers)
+        notes += verdict.policy.only_recorded if self.live else ()
         notes += _scripted_notes(baseline, head.sample)
         notes += _errored_notes(verdict)
         notes += () if voiding else touched[:_HITS]
@@ -152,14 +153,14 @@ def _lacking(policy: Policy, head: HeadTrials, *, fork: bool) -> tuple[str, ...]
 
 def _powerless(baseline: Sample, base: State) -> tuple[str, ...]:
     """Say so when no numbers of the head could block by the rule for trials that exist."""
-    tasks = baseline.without(base.config.policy.quarantined).tasks
-    stored = {name: (task.passed, len(task.measured)) for name, task in tasks.items()}
-    trials = base.config.trials
-    if can_block(stored, base.config.policy, runs=trials):
+    policy, trials = base.config.policy, base.config.trials
+    tasks = {task.id: task.digest for task in base.tasks if task.id not in policy.quarantined}
+    stored = baseline.stored_of(tasks)
+    if can_block(stored, policy, runs=trials):
         return ()
     return (
-        f"with this baseline and {trials} trials of {len(stored)} tasks nothing could ever block:"
-        " measure the baseline more often, or add tasks (evalgate plan)",
+        f"with this baseline and {trials} trials of {len(stored)} tasks that it has numbers of"
+        " nothing could ever block: measure the baseline more often, or add tasks (evalgate plan)",
     )
 
 

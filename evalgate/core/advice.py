@@ -60,7 +60,7 @@ def advice(
     that is unknown. ``base`` and ``head`` are what a correct outcome costs. Better and dearer,
     or worse and cheaper, is for people to weigh once a correct outcome surely costs more, or less.
     """
-    if decision is Decision.UNDECIDED:
+    if decision in {Decision.UNDECIDED, Decision.BUDGET}:
         return Advice(word=Word.CANNOT_TELL, why="too few trials to tell")
     quality = _QUALITY.get(decision)
     if quality is None:

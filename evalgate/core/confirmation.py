@@ -29,10 +29,12 @@ _TASK_ALPHA: Final = 0.05
 _MOVED_ALPHA: Final = 0.05
 _RUNS: Final = 5
 _FEW_RUNS: Final = 3
-#: Fresh runs of a task that an arm makes at most.
-MOST_RUNS: Final = 10
+#: Fresh runs of a task that an arm makes at most, unless more of each are planned.
+_MOST_RUNS: Final = 10
 #: Fresh runs of an arm that tell a drop of fifteen points or so; suites of 12 tasks make them.
 _ARM: Final = 60
+#: Fresh runs of an arm that are enough wherever as many of each task are planned.
+_ARM_PLANNED: Final = 100
 #: The rule of both stages in words.
 LIVE_RULE: Final = (
     f"a suspicion (suite mid-p ≤ {SUITE_ALPHA:g}, {SUITE_ALPHA_ONCE:g} at an only look; a task's"
@@ -74,7 +76,7 @@ def plan_of(found: Look, tasks: Sequence[str], *, planned: int, gain: bool = Fal
 
     Each arm makes 5 fresh runs of a task; 3 where the whole suite is run for a ``gain``, or is
     ``planned`` with fewer than 5. Suites of fewer than 12 tasks make up to 10 of each, for 60 in
-    all: five would tell little there.
+    all: five would tell little there. Who plans more of each confirms with as many, for 100 in all.
     """
     if found.suite:
         runs = _suite_runs(1 if gain else planned, tasks=len(tasks))
@@ -89,10 +91,16 @@ def confirming_cost(costs: Mapping[str, float], *, planned: int) -> float:
     return 2 * max(whole, _RUNS * math.fsum(few))
 
 
+def most_confirming_runs(planned: int) -> int:
+    """Return how many fresh runs of a task an arm makes at most, however few tasks there are."""
+    return max(_RUNS, _suite_runs(planned, tasks=1))
+
+
 def _suite_runs(planned: int, *, tasks: int) -> int:
     if planned < _RUNS:
         return _FEW_RUNS
-    return max(_RUNS, min(MOST_RUNS, math.ceil(_ARM / max(tasks, 1))))
+    few, many = (math.ceil(arm / max(tasks, 1)) for arm in (_ARM, _ARM_PLANNED))
+    return max(_RUNS, min(_MOST_RUNS, few), min(planned, many))
 
 
 def confirm(found: Look, fresh: Sequence[TaskCounts]) -> Confirmation:

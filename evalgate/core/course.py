@@ -101,6 +101,19 @@ def course(policy: Policy, *, planned: int) -> Generator[Wanted, Counts, Course]
     return Course(looks=tuple(seen), counts=counts, gain=gain, confirmed=confirmed, fresh=fresh)
 
 
+def goes_on(counts: Counts, *, wanted: int, policy: Policy) -> bool:
+    """Tell whether a gate that is to make ``wanted`` runs of each task asks for more after these.
+
+    Raises:
+        ValueError: no task ran in both arms.
+    """
+    made = _least_runs(counts)
+    if made < looks(wanted)[0]:
+        return True
+    sign = look(counts, runs=made, planned=wanted, margin=policy.margin, prove=policy.prove).sign
+    return sign is Sign.MORE
+
+
 def _least_runs(counts: Counts) -> int:
     return min((count.head_runs for count in counts if count.comparable), default=0)
 

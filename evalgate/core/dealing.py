@@ -9,7 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 
-from evalgate.core.confirmation import MOST_RUNS
+from evalgate.core.confirmation import most_confirming_runs
 from evalgate.core.counts import TaskCounts
 from evalgate.core.policy import Policy
 from evalgate.core.simulation import Outlook, follow
@@ -17,7 +17,7 @@ from evalgate.core.simulation import Outlook, follow
 
 def trials_needed(*, stored: int, planned: int) -> int:
     """Return how many trials of a task one A/A gate takes at most."""
-    return stored + planned + 2 * MOST_RUNS
+    return stored + planned + 2 * most_confirming_runs(planned)
 
 
 class Dealt:

@@ -8,7 +8,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from evalgate.core.json import Json
 
@@ -127,6 +127,10 @@ class Conditions:
             if self.promises[name] != other.promises[name] and self.sandbox == other.sandbox
         ]
         return tuple(found)
+
+
+#: The series of all trials that are not made to check others.
+MAIN: Final = "main"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

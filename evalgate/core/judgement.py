@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import replace
 
 from evalgate.core.counts import TaskCounts
-from evalgate.core.course import Course
+from evalgate.core.course import Course, goes_on
 from evalgate.core.decision import Decision
 from evalgate.core.floors import below_floor
 from evalgate.core.policy import Policy
@@ -34,15 +34,29 @@ def judge(base: Sample, head: Sample, policy: Policy, *, doubts: Sequence[str] =
     return _with_budgets(_decide(verdict, counts, policy), counts)
 
 
-def judge_course(prepared: Verdict, found: Course, *, planned: int) -> Verdict:
+def judge_course(
+    prepared: Verdict, found: Course, *, planned: int, wanted: int | None = None
+) -> Verdict:
     """Judge by how a live gate went; ``planned`` is how many runs of a task it could have made.
+
+    ``wanted``, where money set that, is how many it would have made with more: where these decide
+    nothing, and it would have gone on, the budget ended it.
 
     A drop that fresh runs of both sides confirmed blocks, and its difference is that of the
     fresh runs. One that they did not confirm passes, with a note, unless the base itself does
     worse today than its baseline. ``prepared`` is what `evalgate.core.verdict.prepare` made of
     the samples at the end of the rounds.
     """
-    return _with_budgets(_ended(prepared, found, planned=planned), found.counts)
+    judged = _with_budgets(_ended(prepared, found, planned=planned), found.counts)
+    if wanted is None or judged.decision is not Decision.UNDECIDED:
+        return judged
+    if goes_on(found.counts, wanted=wanted, policy=judged.policy):
+        sentence = (
+            "Inconclusive: the budget pays for no more trials than these, and they do not decide:"
+            f" {said_of(judged, found.counts)}."
+        )
+        return replace(judged, decision=Decision.BUDGET, sentence=sentence)
+    return judged
 
 
 def _with_budgets(judged: Verdict, counts: Sequence[TaskCounts]) -> Verdict:

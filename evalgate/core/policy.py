@@ -79,6 +79,22 @@ class Policy:
         return errored > self.max_errored * trials
 
     @property
+    def only_recorded(self) -> tuple[str, ...]:
+        """Say of thresholds that were set that no live gate goes by them."""
+        default = Policy()
+        changed = [
+            f"policy.{name} = {getattr(self, name):g}"
+            for name in ("suite_alpha", "task_alpha")
+            if getattr(self, name) != getattr(default, name)
+        ]
+        if not changed:
+            return ()
+        return (
+            f"{' and '.join(changed)}: for trials that exist only; what a live gate suspects and"
+            " confirms goes by thresholds of its own",
+        )
+
+    @property
     def sentence(self) -> str:
         """The rules in one line."""
         said = (

@@ -92,6 +92,15 @@ class Sample:
     evidence: Evidence
     recordings: int = 1
 
+    def is_within(self, other: Sample) -> bool:
+        """Tell whether every trial is one of another sample's, of the same harness and task."""
+        if self.fingerprint != other.fingerprint or not self.rows:
+            return False
+        return self == other or not any(
+            new_rows(other.tasks[name].rows if name in other.tasks else (), task.rows)
+            for name, task in self.tasks.items()
+        )
+
     def without(self, tasks: Collection[str]) -> Sample:
         """Return the sample without some tasks."""
         kept = {name: task for name, task in self.tasks.items() if name not in tasks}
@@ -114,6 +123,14 @@ class Sample:
             name: (task.passed, len(task.measured))
             for name, task in sorted(self.tasks.items())
             if task.measured
+        }
+
+    def stored_of(self, tasks: Mapping[str, str]) -> dict[str, tuple[int, int]]:
+        """Return what is stored of tasks, given with their digests: nothing of another version."""
+        return {
+            name: counts
+            for name, counts in self.stored.items()
+            if self.tasks[name].digest == tasks.get(name)
         }
 
     @property

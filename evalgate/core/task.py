@@ -61,7 +61,10 @@ SOLUTION_SCRIPT: Final = "solve.sh"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
-    """One problem. ``digest`` covers all that a measurement depends on, not the solution."""
+    """One problem. ``digest`` covers all that a measurement depends on, not the solution.
+
+    ``tags`` are words by which reports group tasks.
+    """
 
     id: str
     instruction: str
@@ -74,6 +77,7 @@ class Task:
     expected_tests: tuple[str, ...] = ()
     checks: tuple[CheckSpec, ...] = ()
     environment: Environment = field(default_factory=Environment)
+    tags: tuple[str, ...] = ()
 
 
 def task_digest(files: Tree) -> str:

@@ -98,7 +98,7 @@ class Verdict:
             "exit_code": int(self.exit_code),
             "sentence": self.sentence,
             "reasons": list(self.reasons),
-            "evidence": None if self.head is None else str(self.head.evidence),
+            "evidence": str(self.head.evidence) if self.head and self.head.rows else None,
             "recordings": None if self.head is None else self.head.recordings,
             "difference": None if difference is None else difference.to_json(),
             "p_worse": self.p_worse,

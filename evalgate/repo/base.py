@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from evalgate.repo.git import Git
 from evalgate.repo.github import event_pair
 from evalgate.repo.pair import FIRST_COMMIT, Pair, common_ancestor, label_of, reachable
-from evalgate.repo.treeview import Subject, SubjectKind
+from evalgate.repo.subject import Subject, SubjectKind
 
 __all__ = ["Pair", "is_dirty", "resolve_pair"]
 

@@ -94,9 +94,12 @@ class Git:
         )
 
     def compare_trees(self, *args: str) -> bytes:
-        """Run ``diff-tree -r``, which reads the whole index for nothing unless there is none."""
+        """Run ``diff-tree -r``, which reads the whole index for nothing unless there is none.
+
+        A submodule counts also where ``.gitmodules`` or a setting says to ignore it.
+        """
         nowhere = {"GIT_INDEX_FILE": str(self.git_dir / "evalgate-no-index")}
-        return self.run("diff-tree", "-r", *args, env=nowhere)
+        return self.run("diff-tree", "-r", "--ignore-submodules=none", *args, env=nowhere)
 
     def lookup(self, *names: str, env: Mapping[str, str] | None = None) -> tuple[str | None, ...]:
         """Return the object id of each name, None where there is no such object.

@@ -36,11 +36,16 @@ def subject_line(git: Git, commit: str) -> str:
     return lines[0] if lines else ""
 
 
-def tags_within(git: Git, commit: str) -> tuple[str, ...]:
-    """Return the tags of commits that ``commit`` has in its history, the newest first."""
+def tags_within(git: Git, commit: str) -> dict[str, str]:
+    """Return the tags of commits that ``commit`` has in its history, the newest first.
+
+    Each with the commit that it names.
+    """
+    named = "%(if)%(*objectname)%(then)%(*objectname)%(else)%(objectname)%(end)"
     options = ("--merged", git.resolve(commit), "--sort=-version:refname", "--sort=-creatordate")
-    found = _ask(git, ("for-each-ref", *options, "--format=%(refname:lstrip=2)", "refs/tags/"))
-    return tuple(found.splitlines())
+    format_ = f"--format=%(refname:lstrip=2) {named}"
+    lines = _ask(git, ("for-each-ref", *options, format_, "refs/tags/")).splitlines()
+    return {name: oid for name, _, oid in (line.partition(" ") for line in lines)}
 
 
 def first_parent_changes(
@@ -55,13 +60,6 @@ def first_parent_changes(
     cut = _shallow_boundary(git)
     found = _ask(git, command).split()
     return tuple(oid for oid in found if oid not in cut or not git.parents(oid))
-
-
-def tagged(git: Git, commit: str) -> tuple[str, ...]:
-    """Return the commits that tags name and ``commit`` descends from, or is."""
-    format_ = "--format=%(if)%(*objectname)%(then)%(*objectname)%(else)%(objectname)%(end)"
-    found = _ask(git, ("for-each-ref", format_, f"--merged={git.resolve(commit)}", "refs/tags"))
-    return tuple(dict.fromkeys(found.split()))
 
 
 def changes_between(git: Git, base: str, head: str, pathspecs: Sequence[str]) -> tuple[str, ...]:

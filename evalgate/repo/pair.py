@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evalgate.errors import UsageError
 from evalgate.repo.git import DEEPER, Git
-from evalgate.repo.treeview import Subject, SubjectKind
+from evalgate.repo.subject import Subject, SubjectKind
 
 FIRST_COMMIT = "first commit: nothing to compare with"
 

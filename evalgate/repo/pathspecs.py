@@ -20,7 +20,7 @@ def literal(path: str) -> str:
 
 
 def _pathspec(glob: str, root: str) -> str:
-    if not glob or glob.startswith("/") or ".." in glob.split("/"):
+    if not glob or glob.startswith("/") or ".." in glob.split("/") or "\0" in glob:
         message = f"not a glob inside the project: {glob!r}"
         raise UsageError(message, hint="globs are relative, without '..', like prompts/**")
     escaped = "".join(f"\\{letter}" if letter in _SPECIAL else letter for letter in root)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from evalgate.errors import UsageError
@@ -9,6 +10,8 @@ from evalgate.repo.git import Git
 from evalgate.repo.pair import FIRST_COMMIT, Pair, one_of, reachable
 
 _FIELDS = 4
+#: Set for hooks by pre-commit and prek, which read git's lines themselves.
+_FRAMEWORK = ("PRE_COMMIT_TO_REF", "PRE_COMMIT_FROM_REF", "PRE_COMMIT_REMOTE_BRANCH")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,6 +29,29 @@ def parse_pre_push(stdin: str) -> list[PushedRef]:
     return [_pushed(line) for line in stdin.splitlines() if line.strip()]
 
 
+def pushed_refs(git: Git, stdin: str, environ: Mapping[str, str]) -> list[PushedRef]:
+    """Return what is pushed, by whoever tells: git's lines, pre-commit and prek, or nobody.
+
+    pre-commit and prek tell of the first ref of a push alone. Where nobody tells (a manager that
+    hands no lines on, or a person by hand) HEAD is held against its upstream.
+    """
+    lines = parse_pre_push(stdin)
+    if lines:
+        return lines
+    head, known, name = (environ.get(variable, "") for variable in _FRAMEWORK)
+    if not head:
+        if environ.get("PRE_COMMIT_REMOTE_NAME"):
+            return []  # pre-commit names no commits where a whole history is new
+        head, name = "HEAD", "HEAD"
+        upstream = ("rev-parse", "-q", "--verify", "@{upstream}^{commit}")
+        known = git.run(*upstream, ok=(0, 1, 128)).decode().strip()
+    (local,) = git.lookup(f"{head}^{{commit}}")
+    if local is None:
+        return []
+    known = known or "0" * len(local)
+    return [PushedRef(local_ref=head, local_oid=local, remote_ref=name, remote_oid=known)]
+
+
 def pair_for_push(git: Git, ref: PushedRef, remote: str) -> Pair | None:
     """Return what a pushed ref means to be compared, or None when nothing new is pushed.
 
@@ -37,10 +63,11 @@ def pair_for_push(git: Git, ref: PushedRef, remote: str) -> Pair | None:
     """
     if _is_zero(ref.local_oid):
         return None
-    (head,) = git.lookup(f"{ref.local_oid}^{{commit}}")  # a tag is peeled
+    peeled = (f"{oid}^{{commit}}" for oid in (ref.local_oid, ref.remote_oid))  # a tag is none
+    head, known = git.lookup(*peeled, env={"GIT_NO_LAZY_FETCH": "1"})
     if head is None:
         return None
-    common = _common(git, head, ref.remote_oid)
+    common = _common(git, head, known)
     if not common:
         return _since_remote(git, head, remote, is_new=_is_zero(ref.remote_oid))
     if head in common:
@@ -50,11 +77,11 @@ def pair_for_push(git: Git, ref: PushedRef, remote: str) -> Pair | None:
     return Pair.of(head, base, f"the pushed commit against {where}{one_of(common)}")
 
 
-def _common(git: Git, head: str, remote_oid: str) -> tuple[str, ...]:
-    if _is_zero(remote_oid):
+def _common(git: Git, head: str, known: str | None) -> tuple[str, ...]:
+    if known is None:
         return ()
-    (commit,) = git.lookup(f"{remote_oid}^{{commit}}", env={"GIT_NO_LAZY_FETCH": "1"})
-    return git.merge_bases(commit, head) if commit else ()
+    found = git.run("merge-base", "--all", known, head, ok=(0, 1)).split()
+    return tuple(oid.decode() for oid in found)
 
 
 def _since_remote(git: Git, head: str, remote: str, *, is_new: bool) -> Pair | None:

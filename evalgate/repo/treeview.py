@@ -6,7 +6,6 @@ import shutil
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from enum import StrEnum
 from pathlib import Path
 
 from evalgate.core.files import File, FileMode
@@ -15,34 +14,9 @@ from evalgate.errors import UsageError
 from evalgate.repo.git import Git
 from evalgate.repo.pathspecs import literal, to_pathspecs
 from evalgate.repo.staging import stage_worktree, write_tree
+from evalgate.repo.subject import Subject, SubjectKind
 
 SUBMODULE = "160000"
-
-
-class SubjectKind(StrEnum):
-    """The three states of a project that can be judged."""
-
-    REVISION = "revision"
-    INDEX = "index"
-    WORKTREE = "worktree"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Subject:
-    """Which state is meant; ``rev`` is empty but for a revision."""
-
-    kind: SubjectKind
-    rev: str = ""
-
-    @classmethod
-    def parse(cls, text: str) -> Subject:
-        """Read ``INDEX``, ``WORKTREE`` or a revision."""
-        if text in {"INDEX", "WORKTREE"}:
-            return cls(kind=SubjectKind(text.lower()))
-        if not text:
-            message = "a revision can not be empty"
-            raise UsageError(message, hint="name a commit, INDEX or WORKTREE")
-        return cls(kind=SubjectKind.REVISION, rev=text)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

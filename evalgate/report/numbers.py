@@ -99,6 +99,11 @@ def _moved(change: SignalChange, *, same: bool) -> str:
     return told if change.flag else f"{told}, within noise"
 
 
+def chance(p: float) -> str:
+    """Return a probability; one that is not 0 is not written as 0."""
+    return _shown("{:.3f}", p)
+
+
 def percent_change(ratio: float) -> str:
     """Return a ratio of head to base as a change in percent."""
     return f"{round(100 * (ratio - 1)) + 0:+d} %"

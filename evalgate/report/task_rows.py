@@ -11,6 +11,7 @@ from evalgate.core.change import Change, TaskChange
 from evalgate.core.sample import Row, TaskSample
 from evalgate.core.trial import Outcome
 from evalgate.core.verdict import Verdict
+from evalgate.report.numbers import chance
 
 #: What stands before what became of a task, to be seen without colours.
 _MARKS: Final = {
@@ -121,7 +122,7 @@ def _row(change: TaskChange) -> TaskRow:
         change=f"{_MARKS.get(told, '')}{told}",
         base=_rate(change.base),
         head=_rate(change.head),
-        p="–" if change.p is None else f"{change.p:.3f}",
+        p="–" if change.p is None else chance(change.p),
         signs=_signs(change.head),
         failures=failures_of(change.head) if told in _FAILING else (),
         why=change.why or _WHY.get(told, ""),

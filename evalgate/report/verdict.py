@@ -15,7 +15,7 @@ from evalgate.errors import UsageError
 from evalgate.report.headlines import alert_of, headline_of
 from evalgate.report.integrity import integrity_of
 from evalgate.report.markdown import code, escape, escape_html, fence
-from evalgate.report.numbers import first_numbers, signal_rows
+from evalgate.report.numbers import chance, first_numbers, signal_rows
 from evalgate.report.shedding import LIMIT_BYTES, cut, levels
 from evalgate.report.task_rows import fallen_rows, moved_rows, task_rows
 from evalgate.report.tool_calls import CallsChange
@@ -92,6 +92,7 @@ def render_verdict(
         advice=verdict.advice,
         # What the sentence says already is not said again.
         reasons=[one for one in verdict.reasons if one not in verdict.sentence],
+        chance=chance,
         numbers=first_numbers(verdict),
         signals=signal_rows(verdict),
         flagged=[change for change in verdict.signals if change.flag],

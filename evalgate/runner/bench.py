@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Final
 
 from evalgate.core.faults import FaultPlan
 from evalgate.core.files import File, Tree
 from evalgate.core.harness import Harness
+from evalgate.core.identity import MAIN
 from evalgate.core.redaction import Redactor
 from evalgate.core.task import CheckSpec, Task
 from evalgate.core.tripwires import Tripwire
@@ -20,9 +20,6 @@ from evalgate.gateway.server import Gateway
 from evalgate.protocols import Agent, Check, SandboxProvider
 from evalgate.runner.control import Controls
 from evalgate.sandboxes.fitting import Fit
-
-#: The series of all trials that no confirmation asks for.
-MAIN: Final = "main"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -160,7 +160,7 @@ def spent_before(
     ]
     before, lost = _used(run, asked, config), _lost(run)
     for other in elsewhere:
-        live = [(str(task), int(n), None) for task, n, _ in other.info["plan"]["trials"]]
+        live = [(one.task, one.n, None) for one in other.plan.trials]
         before += _used(other, live, config) + _lost(other)
     return Spending(allowed, before=before, lost=lost)
 

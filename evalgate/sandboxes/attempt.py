@@ -30,7 +30,7 @@ _PATH: Final = ":".join(SYSTEM_DIRECTORIES)
 _GRACE: Final = 60.0
 #: How much longer than its limit a program may run, once it is known that it does: its clock
 #: inside is a process that it can stop.
-_LATE: Final = 2.0
+_LATE: Final = 0.7
 _LOOK: Final = 0.02
 _CHUNK: Final = 1 << 20
 

@@ -18,10 +18,11 @@ from pathlib import Path
 from types import MappingProxyType
 
 from evalgate.protocols import Places, Promises, Stage, StageResult, StageStatus, Stop
+from evalgate.sandboxes.begun import Program
 from evalgate.sandboxes.forwarding import FORWARD, forwarded, forwarder
 from evalgate.sandboxes.layout import lay_tree
 from evalgate.sandboxes.mounts import kernel_words, mount_words
-from evalgate.sandboxes.process_group import Ending, Program, run_group
+from evalgate.sandboxes.process_group import Ending, run_group
 from evalgate.sandboxes.room import PLACES, PLACES_INSIDE, SEALED, TOP, Room, open_room
 from evalgate.sandboxes.tunnel import open_tunnel
 from evalgate.sandboxes.variables import (

@@ -27,8 +27,9 @@ from evalgate.protocols import (
     StageStatus,
     Stop,
 )
+from evalgate.sandboxes.begun import Program
 from evalgate.sandboxes.client import SANDBOX
-from evalgate.sandboxes.process_group import Ending, Program, missing_program, not_found, run_group
+from evalgate.sandboxes.process_group import Ending, missing_program, not_found, run_group
 from evalgate.sandboxes.room import Room, open_room, places_below
 from evalgate.sandboxes.service import PROGRAM, WORD, ToolService, open_service, service_program
 from evalgate.sandboxes.variables import build_environment, new_token, search_path
@@ -118,6 +119,7 @@ class HostedSandbox:
             cwd=self._own.repo,
             token=token,
             room=str(self._room.path),
+            kept=True,
         )
         return run_group(program, timeout=stage.timeout, stop=ended)
 

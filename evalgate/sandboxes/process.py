@@ -9,7 +9,8 @@ from pathlib import Path
 from types import MappingProxyType
 
 from evalgate.protocols import Places, Promises, Stage, StageResult, Stop
-from evalgate.sandboxes.process_group import Program, missing_program, not_found, run_group
+from evalgate.sandboxes.begun import Program
+from evalgate.sandboxes.process_group import missing_program, not_found, run_group
 from evalgate.sandboxes.room import Room, open_room, places_below
 from evalgate.sandboxes.variables import build_environment, new_token, search_path
 
@@ -74,5 +75,6 @@ class ProcessSandbox:
             cwd=self.places.repo,
             token=token,
             room=str(self._room.path),
+            kept=True,
         )
         return self._room.finish(stage, run_group(program, timeout=stage.timeout, stop=stop))

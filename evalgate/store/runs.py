@@ -19,6 +19,7 @@ from typing import Any, Final
 
 from evalgate.core.identity import FORMAT, digest
 from evalgate.core.json import Json, JsonObject
+from evalgate.core.run_plan import RunPlan
 from evalgate.core.trial import Trial
 from evalgate.disk import write_whole
 from evalgate.errors import UsageError
@@ -51,6 +52,15 @@ class RunFolder:
             message = f"{self.path}: format {value['format']} is newer than this evalgate knows"
             raise UsageError(message, hint="upgrade git-evalgate")
         return value
+
+    @property
+    def plan(self) -> RunPlan:
+        """What the run was to make; UsageError when it is none."""
+        try:
+            return RunPlan.from_json(self.info["plan"])
+        except (LookupError, ValueError, TypeError, AttributeError, OverflowError) as error:
+            message = f"{self.path / 'run.json'}: this is no plan of a run: {error!r}"
+            raise UsageError(message, hint="the file was edited") from error
 
     @property
     def trials(self) -> tuple[Trial, ...]:
@@ -122,6 +132,10 @@ class RunStore:
         """Return the finished runs, oldest first; what can not be read is left out."""
         return tuple(run for run in self.all() if _is_finished(run))
 
+    def begun(self) -> tuple[RunFolder, ...]:
+        """Return the runs that were begun and are neither finished nor given up, oldest first."""
+        return tuple(run for run in self.all() if _is_begun(_readable(run)) and _has_plan(run))
+
     def of_account(self, name: str) -> tuple[RunFolder, ...]:
         """Return every run made under this name, finished or not; none under an empty one."""
         return tuple(run for run in self.all() if name and _readable(run).get("account") == name)
@@ -147,14 +161,14 @@ class RunStore:
 
     @contextlib.contextmanager
     def open(
-        self, plan: JsonObject, *, fresh: bool, noted: JsonObject | None = None
+        self, plan: RunPlan, *, fresh: bool, noted: JsonObject | None = None
     ) -> Iterator[RunFolder]:
         """Open the unfinished run of this very plan, or a new one; hold its lock.
 
         ``noted`` goes into ``run.json`` of a new run, and stays as it is when it goes on: such as
         which recording of its harness it makes. A run that another process holds is left alone.
         """
-        plan_digest = digest(plan, domain=_DOMAIN)
+        plan_digest = digest(plan.to_json(), domain=_DOMAIN)
         self.prepare()
         with contextlib.ExitStack() as stack:
             if not fresh:
@@ -163,18 +177,18 @@ class RunStore:
                         run.drop_cut_line()
                         yield run
                         return
-            run = self._create(str(plan["kind"]), str(plan["fingerprint"]))
+            run = self._create(plan.kind, plan.fingerprint)
             _lock(run.path, stack)
-            begun: JsonObject = {"plan": plan, "plan_digest": plan_digest, "finished": False}
-            run.write_info({**begun, **(noted or {})})
+            begun: JsonObject = {"plan_digest": plan_digest, "finished": False}
+            run.write_info({"plan": plan.to_json(), **begun, **(noted or {})})
             yield run
 
-    def abandon(self, plan: JsonObject) -> tuple[RunFolder, ...]:
+    def abandon(self, plan: RunPlan) -> tuple[RunFolder, ...]:
         """Give up the unfinished runs of this very plan; return them. Nobody goes on with them.
 
         A run that another process holds is left alone.
         """
-        plan_digest = digest(plan, domain=_DOMAIN)
+        plan_digest = digest(plan.to_json(), domain=_DOMAIN)
         given_up = []
         for run in self.all():
             with contextlib.ExitStack() as stack:
@@ -207,13 +221,22 @@ class RunStore:
 
 def _unfinished(run: RunFolder, plan_digest: str) -> bool:
     info = _readable(run)
-    over = info.get("finished", True) or info.get("abandoned", False)
-    return info.get("plan_digest") == plan_digest and not over
+    return info.get("plan_digest") == plan_digest and _is_begun(info)
+
+
+def _is_begun(info: dict[str, Any]) -> bool:
+    return not (info.get("finished", True) or info.get("abandoned", False))
 
 
 def _is_finished(run: RunFolder) -> bool:
-    info = _readable(run)
-    return bool(info.get("finished")) and isinstance(info.get("plan"), dict)
+    return bool(_readable(run).get("finished")) and _has_plan(run)
+
+
+def _has_plan(run: RunFolder) -> bool:
+    try:
+        return bool(run.plan)
+    except UsageError:
+        return False
 
 
 def _readable(run: RunFolder) -> dict[str, Any]:

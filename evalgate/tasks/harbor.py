@@ -39,7 +39,7 @@ def load_harbor_task(folder: str, files: Tree, defaults: Allowance = _NO_DEFAULT
         raise top.error("several steps are not run", "steps", hint="make a task of each step")
     top.text("schema_version", "1.4")
     ours = top.table("metadata").table("evalgate")
-    ours.texts("tags", [])
+    tags = ours.texts("tags", [])
     top.text("version", "")  # as older folders name their schema's
     own, limits = _limits(top, ours, _NO_DEFAULTS), _limits(top, ours, defaults)
     plain = task_digest(files)
@@ -55,6 +55,7 @@ def load_harbor_task(folder: str, files: Tree, defaults: Allowance = _NO_DEFAULT
         expected_tests=ours.texts("expected_tests", []),
         checks=tuple(_check(check) for check in ours.tables("checks")),
         environment=_environment(top.table("environment"), ours, files),
+        tags=tags,
     )
     ours.done()
     top.done()

@@ -289,9 +289,10 @@ def test_an_interruption_ends_both(provider) -> None:
 
 
 def test_what_an_agent_leaves_on_the_host_is_ended(provider, tmp_path) -> None:
-    """Also what made a session of its own."""
+    """Also what made a session of its own, with no environment or directory to tell it by."""
     code = """
-child = subprocess.Popen(["sleep", "306.MARK"], start_new_session=True, cwd="/")
+subprocess.Popen(["sleep", "306.MARK"], start_new_session=True, cwd="/")
+subprocess.Popen(["sleep", "306.MARK"], start_new_session=True, cwd="/", env={})
 assert sh("true")["exit_code"] == 0
 """
     fine(run(provider, code))

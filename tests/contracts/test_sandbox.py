@@ -343,6 +343,7 @@ trap '' TERM HUP INT
 setsid sh -c 'trap "" TERM; while :; do echo x >>grows; sleep 0.02; done' MARK &
 env -i PATH="$PATH" setsid sh -c '(while :; do echo x >>grows; sleep 0.02; done) & wait' MARK &
 sh -c 'while :; do sleep 1; done' MARK &
+(cd / && exec env -i setsid sh -c '(while :; do sleep 1; done) & wait' MARK) &
 """
 
 

@@ -178,6 +178,29 @@ def test_money_bounds_all_of_it(recorded, scripted, evalgate):
     assert len(scripted.requests) - asked == 10
 
 
+def test_money_is_counted_by_one_table_of_prices(recorded, scripted, evalgate):
+    """That of the bad end: a commit between that called the model free spent without end."""
+    text = (recorded.path / "evalgate.toml").read_text()
+    upstream = 'upstream = "env:SCRIPTED_URL"'
+    commits = []
+    for price, prompt in ((0, "Please."), (0, "Be WRONG."), (1000, "Be WRONG.")):
+        table = f"{upstream}\nprice = {{ input = {price}, output = {price} }}"
+        recorded.write("evalgate.toml", text.replace(upstream, table))
+        commits.append(edit(recorded, f"{prompt}\n"))
+    env = {"SCRIPTED_URL": scripted.url}
+    asked = len(scripted.requests)
+    call = ("bisect", "double", f"{commits[0]}..HEAD", "-j", "1")
+    dry = evalgate(*call, "--dry-run", cwd=recorded.path, env=env)
+    assert "at most" in dry.stdout
+    assert "$0 (the model runs here)" not in dry.stdout
+    done = evalgate(*call, "--max-usd", "0.5", cwd=recorded.path, env=env)
+    assert done.returncode == 8, done.stdout + done.stderr
+    assert len(scripted.requests) - asked <= 5  # each costs $0.12
+    for info in (recorded.path / ".evalgate/runs").glob("*-confirm-*/trials.jsonl"):
+        costs = {json.loads(line)["signals"]["cost_usd"] for line in info.read_text().splitlines()}
+        assert costs <= {0.12}
+
+
 @pytest.mark.parametrize(
     ("commits", "task", "said"),
     [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -54,6 +55,21 @@ def test_too_few_sessions_are_never_no_drift(recorded, nightly, evalgate):
     found = json.loads(evalgate("drift", "--json", "--strict", cwd=recorded.path).stdout)
     assert (found["decision"], found["exit_code"]) == ("undecided", 4)
     assert (found["missing_sessions"], len(found["sessions"])) == (6, 3)
+
+
+def test_a_session_is_made_once_at_a_time(repo, scripted, evalgate):
+    """Two at once would each pay for it: the second is told to wait."""
+    reached, go = scripted.hold()
+    env = {"SCRIPTED_URL": scripted.url}
+    with ThreadPoolExecutor() as pool:
+        first = pool.submit(evalgate, "drift", "--live", cwd=repo.path, env=env)
+        assert reached.wait(60)
+        second = evalgate("drift", "--live", cwd=repo.path, env=env)
+        go.set()
+        assert first.result().returncode == 0, first.result().stderr
+    assert second.returncode == 2, second.stdout
+    assert "today's session is under way in process" in second.stderr
+    assert len(scripted.requests) == 6
 
 
 def test_a_harness_nobody_measured_has_no_session(repo, evalgate):

@@ -67,7 +67,7 @@ def test_rounds_and_confirmation_share_one_budget(gate, scripted, repo):
 
 
 def test_too_little_for_any_gate_is_not_spent(gate, scripted, repo):
-    """It ended undecided, exit 0, and a larger sum that is too small as well asked for nothing."""
+    """Nor a larger sum that is too small as well. One that only just pays for a gate is no pass."""
     call = gate("Fix it, please.\n")
     for usd in ("0.3", "2"):
         done = call("--live", "--usd", usd)
@@ -75,13 +75,20 @@ def test_too_little_for_any_gate_is_not_spent(gate, scripted, repo):
         found = verdict(repo)
         assert (found["decision"], found["exit_code"]) == ("budget reached", 8)
         assert found["sentence"] == "Inconclusive: the budget ended before a trial was made."
+        assert found["evidence"] is None
+        assert "Evidence" not in done.stdout
         why = f"for ${usd} no gate can end in a decision, confirming trials counted:"
         assert found["reasons"] == [f"{why} it takes about $2.64"]
         assert found["least_usd"] == pytest.approx(2.64)
     assert scripted.requests == []
-    done = call("--live", "--usd", "2.65")
-    assert done.returncode == 0, done.stdout + done.stderr
+    done = call("--json", "--live", "--usd", "2.65")
+    assert done.returncode == 8, done.stdout + done.stderr
     assert len(scripted.requests) == 2
+    found = json.loads(done.stdout)
+    assert (found["decision"], found["exit_code"]) == ("budget reached", 8)
+    assert found["sentence"].startswith("Inconclusive: the budget pays for no more trials than")
+    assert found["reasons"][-1].startswith("It would have seen")
+    assert found["smallest_drop"] is None or 0 < found["smallest_drop"] <= 1
 
 
 def test_gates_of_one_pair_at_once_spend_one_budget(gate, scripted, repo):
@@ -127,11 +134,11 @@ def test_a_dear_task_is_run_less_often(gate, scripted, repo):
     call = gate("Fix it, please.\n")
     # One of each costs 1.05; with what may be confirmed 11.55; two more of the cheap one 0.06.
     done = call("--live", "--max-usd", "11.7")
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.returncode == 8, done.stdout + done.stderr
     assert "1 to 3 trials a task" in done.stdout
     asked = ["double" in one["messages"][-1]["content"] for one in scripted.requests]
     assert (asked.count(True), asked.count(False)) == (1, 3)
-    assert verdict(repo)["decision"] == "undecided"
+    assert verdict(repo)["decision"] == "budget reached"
     assert verdict(repo)["reasons"][-1].startswith("It would have seen")
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 
 import pytest
+
+from tests.e2e.conftest import Repo
 
 
 @pytest.fixture
@@ -111,12 +114,115 @@ def test_an_unmeasured_edit_is_blocked_where_the_project_says_so(pushed):
     assert push(pushed).returncode != 0
 
 
-def test_a_skip_is_honoured_and_said(pushed, scripted, evalgate):
-    """EVALGATE_SKIP=reason lets a regression through aloud."""
+def test_a_skip_is_honoured_said_and_kept(pushed, scripted, evalgate):
+    """EVALGATE_SKIP=reason lets a regression through aloud, and the ledger remembers it here."""
     record(pushed, scripted, evalgate, "Be WRONG.\n")
-    done = push(pushed, EVALGATE_SKIP="hotfix")
+    done = push(pushed, EVALGATE_SKIP="hot\nfix")
     assert done.returncode == 0
-    assert "skipped: EVALGATE_SKIP=hotfix" in done.stderr
+    assert "skipped: EVALGATE_SKIP=hot fix" in done.stderr
+    assert pushed.git("status", "--porcelain") == ""
+    said = evalgate("ledger", cwd=pushed.path).stdout
+    heads = f"{pushed.git('rev-parse', 'HEAD~1')[:12]}..{pushed.git('rev-parse', 'HEAD')[:12]}"
+    assert f"pushed unjudged from here: refs/heads/main ({heads}): hot fix" in said
+    (skip,) = json.loads(evalgate("ledger", "--json", cwd=pushed.path).stdout)["skipped"]
+    assert skip["reason"] == "hot fix"
+
+
+def test_a_skip_of_a_push_that_touches_no_part_is_none(pushed, evalgate):
+    """The variable may be set for good; only what would be judged is skipped."""
+    pushed.write("README.md", "words\n")
+    pushed.commit("words")
+    assert "evalgate" not in push(pushed, EVALGATE_SKIP="always").stderr
+    assert json.loads(evalgate("ledger", "--json", cwd=pushed.path).stdout)["skipped"] == []
+
+
+def test_every_ref_of_a_push_is_judged_once(pushed, scripted, evalgate):
+    """A harmless branch and a harmful one, the latter under two names."""
+    pushed.git("switch", "-qc", "words")
+    pushed.write("README.md", "words\n")
+    pushed.commit("words")
+    pushed.git("switch", "-qc", "edit", "main")
+    record(pushed, scripted, evalgate, "Be WRONG.\n")
+    pushed.git("tag", "-am", "annotated", "v1")
+    done = push(pushed, "origin", "words", "edit", "edit:again", "v1")
+    assert done.returncode != 0
+    assert done.stderr.count("evalgate: regression") == 1
+    assert push(pushed, "origin", "words").stderr.count("evalgate") == 0
+
+
+def test_a_forced_push_is_held_against_where_it_left(pushed, scripted, evalgate):
+    """What the remote had on top is no base of it."""
+    pushed.write("README.md", "words\n")
+    pushed.commit("words")
+    assert push(pushed).returncode == 0
+    pushed.git("reset", "-q", "--hard", "HEAD~1")
+    record(pushed, scripted, evalgate, "Be WRONG.\n")
+    done = push(pushed, "--force", "origin", "main")
+    assert done.returncode != 0
+    assert "where it left what origin has" in (pushed.path / ".evalgate/verdict.md").read_text()
+
+
+def test_from_a_submodule(pushed, scripted, evalgate, tmp_path):
+    """The hook lies in the superproject's .git; the submodule is judged."""
+    top = tmp_path / "top"
+    pushed.git("init", "-q", str(top))
+    add = ("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", "-b", "main")
+    pushed.git(*add, str(tmp_path / "remote.git"), "inner é", cwd=top)
+    inner = Repo(path=top / "inner é", environment=pushed.environment)
+    done = evalgate("hook", "install", cwd=inner.path)
+    assert str(top / ".git/modules") in done.stdout
+    inner.write("README.md", "words\n")
+    inner.commit("words")
+    assert "evalgate" not in push(inner).stderr
+    record(inner, scripted, evalgate, "Be WRONG.\n")
+    done = push(inner)
+    assert done.returncode != 0
+    assert "evalgate: regression" in done.stderr
+
+
+def test_from_elsewhere_with_variables_of_git(pushed, scripted, evalgate, tmp_path):
+    """Repository and work tree are named; pathspecs are to be literal, an index is nowhere."""
+    record(pushed, scripted, evalgate, "Be WRONG.\n")
+    named = {"GIT_DIR": str(pushed.path / ".git"), "GIT_WORK_TREE": str(pushed.path)}
+    strange = {"GIT_LITERAL_PATHSPECS": "1", "GIT_INDEX_FILE": str(tmp_path / "none")}
+    done = subprocess.run(
+        ["git", "-c", "diff.ignoreSubmodules=all", "push", "origin", "main"],
+        cwd=pushed.path,
+        env={**pushed.environment, **named, **strange},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode != 0
+    assert "evalgate: regression" in done.stderr
+
+
+def test_the_hooks_own_look_learns_of_a_new_configuration(pushed):
+    """A push with another configuration is evalgate's; the next one is git's alone again."""
+    pushed.write("evalgate.toml", (pushed.path / "evalgate.toml").read_text() + "\n[budget]\n")
+    pushed.commit("budget")
+    known = pushed.git("rev-parse", "HEAD:evalgate.toml")
+    hook = pushed.path / ".git/hooks/pre-push"
+    assert known not in hook.read_text()
+    assert push(pushed).returncode == 0
+    assert known in hook.read_text()
+    pushed.write("README.md", "words\n")
+    pushed.commit("words")
+    hook.write_text(hook.read_text().replace("python=", "python=/nosuch"))
+    assert "evalgate" not in push(pushed).stderr
+    pushed.write("agent/tools.json", "[]\n")
+    pushed.commit("edit")
+    assert "this push is not judged; evalgate hook install" in push(pushed).stderr
+
+
+def test_a_folder_that_is_not_checked_out_stops_nobody(pushed, evalgate):
+    """The project lies in a folder that this branch has not, or its file is broken on disk."""
+    words = ("hook", "run", "--project", "no/such", "origin", "url")
+    done = evalgate(*words, cwd=pushed.path)
+    assert done.returncode == 0
+    assert "not judged: no such directory" in done.stderr
+    pushed.write("evalgate.toml", "not TOML")
+    line = f"x {pushed.git('rev-parse', 'HEAD')} x {pushed.git('rev-parse', 'HEAD~1')}\n"
+    assert evalgate("hook", "run", "origin", cwd=pushed.path, stdin=line).returncode == 0
 
 
 def test_a_new_branch_a_tag_and_a_deletion(pushed, scripted, evalgate):

@@ -130,7 +130,8 @@ def test_strict_asks_for_an_answer(recorded, live):
 def test_what_must_pass_must_pass(recorded, scripted, live):
     """Whatever the base does: a floor of the policy, read from the base."""
     config = (recorded.path / "evalgate.toml").read_text()
-    recorded.write("evalgate.toml", config + '\n[policy]\nmust_pass = ["double"]\n')
+    policy = '\n[policy]\nmust_pass = ["double"]\nsuite_alpha = 0.001\n'
+    recorded.write("evalgate.toml", config + policy)
     recorded.commit("policy")
     edit(recorded, "Fix it, please.\n")
     right = scripted.answer
@@ -147,6 +148,8 @@ def test_what_must_pass_must_pass(recorded, scripted, live):
     done = live()
     assert done.returncode == 1, done.stdout
     assert "double must pass and passed 2 of 3 times" in verdict(recorded)["sentence"]
+    only = "policy.suite_alpha = 0.001: for trials that exist only"
+    assert any(only in note for note in verdict(recorded)["notes"])
 
 
 def test_fewer_rounds_where_it_is_clear(recorded, scripted, live, evalgate):

@@ -154,11 +154,38 @@ def test_tasks_without_a_stored_trial_are_said_to_be_left_out(recorded, evalgate
         assert (found["left_out"], found["tasks"]) == (["treble"], 2)
 
 
+def test_tasks_that_changed_or_went_have_no_stored_trial(recorded, scripted, evalgate):
+    """Their numbers are of something else: a plan and the warning of the gate do without them."""
+    recorded.write("tasks/double/instruction.md", "In `double.py`, double(2) should be 4!\n")
+    text = (recorded.path / "evalgate.toml").read_text()
+    recorded.write("evalgate.toml", text.replace("trials = 3", "trials = 1"))
+    recorded.commit("Another double")
+    found = json.loads(evalgate("--json", "plan", cwd=recorded.path).stdout)
+    assert (found["left_out"], found["tasks"], found["stored_trials"]) == (["double"], 1, 3)
+    recorded.write("agent/prompts/rewrite.md", "Fix it, please.\n")
+    recorded.commit("edit")
+    env = {"SCRIPTED_URL": scripted.url}
+    done = evalgate("gate", "--live", cwd=recorded.path, env=env)
+    assert "1 trials of 1 tasks that it has numbers of nothing could ever block" in done.stdout
+    recorded.git("checkout", "-q", "HEAD~1")
+    recorded.git("rm", "-rq", "tasks/triple")
+    recorded.commit("No triple")
+    for command in ("plan", "noise"):
+        done = evalgate(command, cwd=recorded.path)
+        assert done.returncode == 2, done.stdout
+        assert "has no trial of any task as it is now" in done.stderr
+
+
 def test_the_same_numbers_twice_are_told(recorded, evalgate):
     """No difference of a thing to itself is good news."""
     recorded.write("README.md", "Words.\n")
     recorded.commit("words")
-    for sides in (("latest", "latest"), ("HEAD", "HEAD"), ("HEAD~1", "HEAD")):
+    for sides in (
+        ("latest", "latest"),
+        ("HEAD", "HEAD"),
+        ("HEAD~1", "HEAD"),
+        ("latest", "HEAD"),  # the run that the baseline was accepted from
+    ):
         done = evalgate("compare", *sides, cwd=recorded.path)
         assert done.returncode == 0, done.stderr
         assert "both sides are the same numbers" in done.stdout

@@ -109,3 +109,22 @@ def test_an_accepted_price_is_counted_at_its_own(base, scripted, evalgate):
     assert accepted.returncode == 0, accepted.stderr
     texts = [path.read_text() for path in (base.path / "baselines").glob("*.toml")]
     assert sorted("0.012" in text for text in texts) == [False, True]
+
+
+def test_a_price_that_the_base_edits_makes_no_change_dear(base, scripted, evalgate):
+    """Its older baseline is counted at the new one; so are both sides of a comparison."""
+    scripted.usage = {"prompt_tokens": 100, "completion_tokens": 20}
+    text = (base.path / "evalgate.toml").read_text()
+    dearer = text.replace(PRICE, "price = { input = 2000, output = 2000 }")
+    base.write("evalgate.toml", dearer)
+    base.commit("the provider is dearer")
+    base.write("agent/prompts/rewrite.md", "Fix it, please.\n")
+    base.commit("an edit that costs the same")
+    assert evalgate("run", cwd=base.path, env={"SCRIPTED_URL": scripted.url}).returncode == 0
+    done = evalgate("gate", cwd=base.path)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert "stale by 1 change of the harness" in done.stdout
+    cost = verdict(base)["signals"]["cost_usd"]
+    assert (cost["base"], cost["head"]) == (pytest.approx(0.24), pytest.approx(0.24))
+    compared = json.loads(evalgate("--json", "compare", "HEAD~2", "latest", cwd=base.path).stdout)
+    assert compared["signals"]["cost_usd"]["base"] == pytest.approx(0.24)

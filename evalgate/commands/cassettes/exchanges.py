@@ -127,10 +127,20 @@ def one_exchange(exchanges: Sequence[Exchange], number: int) -> tuple[str, JsonO
         last = len(exchanges) - 1
         hint = f"they are numbered from 0 to {last}" if exchanges else "none was recorded"
         raise UsageError(message, hint=hint)
-    one = exchanges[number]
-    told = continuation_of(one.request, [other.request for other in exchanges[:number]])
     line = lines_of(exchanges)[number]
-    value: dict[str, Json] = {
+    value = _whole(line, exchanges)
+    return "\n".join(_told(line, value)), value
+
+
+def every_exchange(exchanges: Sequence[Exchange]) -> list[JsonObject]:
+    """Return all of them in full, for a program."""
+    return [_whole(line, exchanges) for line in lines_of(exchanges)]
+
+
+def _whole(line: Line, exchanges: Sequence[Exchange]) -> JsonObject:
+    one = line.exchange
+    told = continuation_of(one.request, [other.request for other in exchanges[: line.number]])
+    return {
         **line.to_json(),
         "query": one.query,
         "headers": dict(one.asked),
@@ -142,7 +152,6 @@ def one_exchange(exchanges: Sequence[Exchange], number: int) -> tuple[str, JsonO
         "reply_headers": dict(one.headers),
         "body": _text(one.body),
     }
-    return "\n".join(_told(line, value)), value
 
 
 def _value(member: Member) -> Json:

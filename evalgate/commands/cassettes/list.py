@@ -13,7 +13,7 @@ from evalgate.commands.tables import render_rows
 from evalgate.core.json import Json
 from evalgate.core.short_name import short_of
 from evalgate.errors import UsageError
-from evalgate.repo.treeview import Subject
+from evalgate.repo.subject import Subject
 from evalgate.runner.recorded import RecordedTrial
 
 

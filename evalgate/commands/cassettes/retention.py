@@ -12,7 +12,8 @@ from evalgate.core.short_name import short_of
 from evalgate.errors import UsageError
 from evalgate.gateway.format.cassette_format import digest_of
 from evalgate.repo.keeping import refs_below
-from evalgate.repo.treeview import Subject, open_tree
+from evalgate.repo.subject import Subject
+from evalgate.repo.treeview import open_tree
 
 #: Below it each harness whose recordings were put aside has a ref of its own.
 REFS: Final = "refs/evalgate/cassettes"

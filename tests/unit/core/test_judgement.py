@@ -126,3 +126,29 @@ def test_an_outlook_is_the_same_every_time() -> None:
     assert calm.blocked < small.blocked < large.blocked
     assert large.blocked >= 0.9
     assert 2 * 12 <= calm.spent <= 15 * 12
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "wanted", "decision"),
+    [
+        ("pfffffffff", "fff", 5, Decision.BUDGET),  # five trials would have gone on here
+        ("ppppffffff", "p", 3, Decision.BUDGET),  # up to three are looked at once, at the third
+        ("ppppffffff", "pf", 20, Decision.BUDGET),  # twenty are looked at after four
+        ("ppppffffff", "pff", 5, Decision.UNDECIDED),  # five would have ended as well: no sign
+        ("ppppffffff", "pff", 3, Decision.UNDECIDED),  # there are as many as were to be
+        ("pfffffffff", "fff", None, Decision.UNDECIDED),  # no money set it
+    ],
+)
+def test_a_budget_that_pays_for_too_few_trials_to_decide_is_no_pass(
+    sample: Make, base: str, head: str, wanted: int | None, decision: Decision
+) -> None:
+    """Where the rounds would have ended all the same, money ended nothing."""
+    prepared, found = course_of(sample, [base] * 3, [head] * 3)
+    made = len(head)
+    found = replace(found, looks=(look(found.counts, runs=made, planned=made, margin=0.1),))
+    verdict = judge_course(prepared, found, planned=made, wanted=wanted)
+    assert verdict.decision is decision, verdict.sentence
+    inconclusive = verdict.sentence.startswith("Inconclusive: the budget pays for no more trials")
+    assert inconclusive is (decision is Decision.BUDGET)
+    assert verdict.advice is not None
+    assert str(verdict.advice.word) == "cannot tell"

@@ -10,7 +10,7 @@ import scipy.stats
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.core.confirmation import Plan, baseline_moved, confirm, plan_of
+from evalgate.core.confirmation import Plan, baseline_moved, confirm, most_confirming_runs, plan_of
 from evalgate.core.counts import TaskCounts
 from evalgate.core.course import Counts, Course, Round, Wanted, course
 from evalgate.core.normal import normal_cdf, normal_quantile
@@ -148,6 +148,8 @@ def test_a_plan_runs_what_is_suspected() -> None:
     assert plan_of(whole, names, planned=3).runs == 3
     assert [plan_of(whole, names[:few], planned=5).runs for few in (1, 7, 10)] == [10, 9, 6]
     assert plan_of(whole, names[:7], planned=3).runs == 3
+    assert [plan_of(whole, names[:7], planned=many).runs for many in (10, 12, 20)] == [10, 12, 15]
+    assert most_confirming_runs(20) == plan_of(whole, names[:1], planned=20).runs == 20
     assert plan_of(whole, names, planned=5, gain=True).runs == 3
     one = look(
         suite((5, 5, 0, 2), *[(3, 5, 1, 2), (3, 5, 2, 2)] * 5), runs=2, planned=5, margin=0.1

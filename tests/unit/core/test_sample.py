@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 from evalgate.core.identity import Conditions, TrialKey
-from evalgate.core.sample import Sample, joint_conditions, sample_of
-from evalgate.core.trial import CheckResult, Evidence, Outcome, Trial
+from evalgate.core.sample import Row, Sample, TaskSample, joint_conditions, sample_of
+from evalgate.core.trial import CheckResult, Evidence, Outcome, Signals, Trial
 
 
 def trial(
@@ -70,3 +71,22 @@ def test_several_sandboxes_are_all_named() -> None:
     """Trials of one run in two sandboxes are no one sandbox's trials."""
     both = [Conditions(sandbox=name, agent="") for name in ("process", "bwrap")]
     assert joint_conditions(both).sandbox == "bwrap, process"
+
+
+def test_what_lies_within_another_sample_is_no_news(sample: Callable[..., Sample]) -> None:
+    """A run and the baseline that was accepted from it; not another harness, task or trial."""
+
+    def live(*seconds: float, fingerprint: str = "f", task: str = "a") -> Sample:
+        rows = tuple(
+            Row(n=n, outcome=Outcome.PASSED, signals=Signals(seconds=one))
+            for n, one in enumerate(seconds, 1)
+        )
+        of = {task: TaskSample(task=task, digest="d", rows=rows)}
+        return replace(sample(), fingerprint=fingerprint, tasks=of)
+
+    assert live(1.0, 2.0).is_within(live(3.0, 2.0, 1.0))
+    assert not live(3.0, 2.0, 1.0).is_within(live(1.0, 2.0))
+    assert not live(1.0).is_within(live(1.0, fingerprint="g"))
+    assert not live(1.0).is_within(live(1.0, task="b"))
+    assert not live().is_within(live())
+    assert sample(a="pf").is_within(sample(a="pf"))  # of which nothing tells one from another

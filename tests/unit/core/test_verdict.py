@@ -315,3 +315,17 @@ def test_a_rule_is_a_probability(name: str, value: float) -> None:
     """Rules that could never or always block are refused."""
     with pytest.raises(ValueError, match=f"{name} must lie between 0 and 1"):
         Policy(**{name: value})
+
+
+@pytest.mark.parametrize(
+    ("policy", "named"),
+    [
+        (Policy(margin=0.2), ""),
+        (Policy(suite_alpha=0.01), "policy.suite_alpha = 0.01: for trials that exist only; "),
+        (Policy(suite_alpha=0.1, task_alpha=0), "suite_alpha = 0.1 and policy.task_alpha = 0: "),
+    ],
+)
+def test_thresholds_that_no_live_gate_goes_by_are_named(policy: Policy, named: str) -> None:
+    """Those that somebody set."""
+    assert named in "".join(policy.only_recorded)
+    assert bool(policy.only_recorded) is bool(named)

@@ -12,7 +12,8 @@ import pytest
 
 from evalgate.repo.git import Git
 from evalgate.repo.pathspecs import to_pathspecs
-from evalgate.repo.treeview import Entry, Subject, open_tree
+from evalgate.repo.subject import Subject
+from evalgate.repo.treeview import Entry, open_tree
 
 
 @dataclass

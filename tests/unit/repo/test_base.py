@@ -8,7 +8,7 @@ import pytest
 
 from evalgate.errors import UsageError
 from evalgate.repo.base import Pair, is_dirty, resolve_pair
-from evalgate.repo.treeview import Subject, SubjectKind
+from evalgate.repo.subject import Subject, SubjectKind
 
 HEAD = Subject.parse("HEAD")
 

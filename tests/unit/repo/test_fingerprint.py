@@ -21,7 +21,8 @@ from evalgate.repo.fingerprint import (
     fingerprint,
 )
 from evalgate.repo.pathspecs import to_pathspecs
-from evalgate.repo.treeview import Subject, open_tree
+from evalgate.repo.subject import Subject
+from evalgate.repo.treeview import open_tree
 
 PARTS = {"prompt": ["prompts/**"], "code": ["agent/**/*.py"]}
 
@@ -131,13 +132,19 @@ def test_links_that_leave_the_parts(work: Any) -> None:
 
 
 def test_a_submodule_in_a_part(work: Any, make_work: Any) -> None:
-    """It is told that only its commit counts."""
+    """It is told that only its commit counts, which counts also where .gitmodules ignores it."""
     other = make_work("other")
     other.commit({"x": "x"})
     work.git("-c", "protocol.file.allow=always", "submodule", "add", "-q", str(other.path), "sub")
     work.commit()
     (told,) = _name(work, parts={"tools": ["sub"]}).warnings
     assert "sub is a submodule" in told
+    before = _name(work, parts={"tools": ["sub"]})
+    work.git("config", "-f", ".gitmodules", "submodule.sub.ignore", "all")
+    work.git("update-index", "--add", "--cacheinfo", f"160000,{work.oid('HEAD')},sub")
+    work.git("add", "-f", ".gitmodules")
+    work.commit_staged()
+    assert _name(work, parts={"tools": ["sub"]}).digest != before.digest
 
 
 def test_a_sha256_repository_has_other_names(work: Any, make_work: Any) -> None:

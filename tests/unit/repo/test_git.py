@@ -12,7 +12,8 @@ import pytest
 
 from evalgate.errors import NotAvailableError, UsageError
 from evalgate.repo.git import Git
-from evalgate.repo.treeview import Subject, open_tree
+from evalgate.repo.subject import Subject
+from evalgate.repo.treeview import open_tree
 
 
 def test_a_subdirectory_finds_the_top(work: Any) -> None:

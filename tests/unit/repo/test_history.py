@@ -16,11 +16,25 @@ from evalgate.repo.history import (
     first_parent_changes,
     first_parents,
     subject_line,
+    tags_within,
 )
 from evalgate.repo.pathspecs import to_pathspecs
 
 PROMPTS = to_pathspecs(["prompts/**"])
 DATE = "2024-01-02T03:04:05+00:00"
+
+
+def test_tags_name_commits(work: Any) -> None:
+    """The newest first, annotated ones too; what is no commit, or lies on no way here, is none."""
+    first = work.oid("HEAD")
+    work.git("tag", "v1.9")
+    work.git("tag", "-a", "-m", "m", "v1.10")
+    work.git("tag", "blob", work.oid("HEAD:readme"))
+    work.git("checkout", "-q", "-b", "side")
+    work.commit({"readme": "other\n"})
+    work.git("tag", "aside/é")
+    assert tags_within(work.locate(), "main") == {"v1.10": first, "v1.9": first}
+    assert tags_within(work.locate(), "HEAD")["aside/é"] == work.oid("HEAD")
 
 
 def test_changes_along_first_parents(work: Any) -> None:

@@ -7,7 +7,8 @@ import pytest
 from evalgate.errors import UsageError
 from evalgate.repo.git import Git
 from evalgate.repo.keeping import keep_files, refs_below
-from evalgate.repo.treeview import Subject, open_tree
+from evalgate.repo.subject import Subject
+from evalgate.repo.treeview import open_tree
 
 REF = "refs/evalgate/cassettes/abc"
 

@@ -12,7 +12,8 @@ import pytest
 from evalgate.core.files import File, FileMode
 from evalgate.errors import UsageError
 from evalgate.repo.snapshot import read_snapshot, single_commit_repository
-from evalgate.repo.treeview import Subject, open_tree
+from evalgate.repo.subject import Subject
+from evalgate.repo.treeview import open_tree
 
 TREE = {
     "readme": File(data=b"hello\n"),

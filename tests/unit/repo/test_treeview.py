@@ -11,7 +11,8 @@ import pytest
 
 from evalgate.core.files import File, FileMode
 from evalgate.errors import UsageError
-from evalgate.repo.treeview import Subject, SubjectKind, open_tree
+from evalgate.repo.subject import Subject, SubjectKind
+from evalgate.repo.treeview import open_tree
 
 
 def _paths(work: Any, *globs: str, subject: str = "HEAD", root: str = "") -> list[str]:

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from evalgate.errors import UsageError
-from evalgate.repo.treeview import Subject, open_tree
+from evalgate.repo.subject import Subject
+from evalgate.repo.treeview import open_tree
 
 
 def _tree(work: Any, subject: str, *paths: str, **environ: str) -> str:
@@ -273,7 +274,8 @@ HOOK = """#!{python}
 import os, sys
 from pathlib import Path
 from evalgate.repo.git import Git
-from evalgate.repo.treeview import Subject, open_tree
+from evalgate.repo.subject import Subject
+from evalgate.repo.treeview import open_tree
 git = Git.locate(Path.cwd())
 with open_tree(git, Subject.parse("INDEX")) as view:
     Path({out!r}).write_text(view.read_text("prompts/a.md") + view.read_text("readme"))

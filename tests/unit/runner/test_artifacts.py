@@ -20,6 +20,7 @@ from evalgate.runner.artifacts import write_artifacts
 from evalgate.runner.work import Work
 from evalgate.store.atif_reading import load_atif
 from evalgate.store.runs import RunStore
+from tests.plans import plan
 
 TOKEN = "hunter2hunter2"
 CALL = ToolCall(name="sh", call_id="c", input={"command": "ls"}, output="a b", ok=True, seconds=1.5)
@@ -53,7 +54,7 @@ def keep(store, *, trajectory=COURSE, misses=(), agent="pi 0.73"):
         diverged=misses[0].sentence if misses else "",
         artifacts="a-b/2",
     )
-    with store.open({"kind": "replay", "fingerprint": "f" * 64}, fresh=True) as run:
+    with store.open(plan(kind="replay"), fresh=True) as run:
         write_artifacts(run, trial, work, "graded\n", Redactor({"TOKEN": TOKEN}))
         run.append(trial)
     return run.path / "artifacts" / "a-b" / "2"

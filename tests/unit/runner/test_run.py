@@ -33,6 +33,7 @@ from evalgate.runner.recorded import RecordedTrial
 from evalgate.runner.run import Job, execute, spent_before
 from evalgate.runner.stopped import TrialStoppedError
 from evalgate.store.runs import RunFolder, RunStore
+from tests.plans import plan
 
 Make = Callable[[Job, threading.Event], Trial]
 
@@ -81,8 +82,7 @@ class Told:
 @pytest.fixture
 def run(tmp_path: Path) -> Iterator[RunFolder]:
     """A run that nothing was appended to."""
-    plan = {"kind": "run", "fingerprint": "f" * 8}
-    with RunStore(tmp_path).open(plan, fresh=True) as opened:
+    with RunStore(tmp_path).open(plan(), fresh=True) as opened:
         yield opened
 
 
@@ -299,7 +299,7 @@ def test_a_trial_that_can_not_be_written_down_is_not_kept(
         trial = replace(trial_of(job), reason="long " * 2000)
         return Made(trial=trial, settle=lambda: told.append(job.n))
 
-    with RunStore(small_disk).open({"kind": "run", "fingerprint": "f" * 8}, fresh=True) as run:
+    with RunStore(small_disk).open(plan(), fresh=True) as run:
         with pytest.raises(NotAvailableError) as caught:
             execute(jobs, make, run, workers=1, listener=Told())
         assert "No space left" in caught.value.message

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from evalgate.core.run_plan import RunPlan
 from evalgate.core.trial import Trial
 from evalgate.errors import UsageError
 from evalgate.store.runs import RunFolder, RunStore
+from tests.plans import plan
 
-PLAN = {"kind": "run", "fingerprint": "f" * 64, "trials": 5}
+PLAN = plan()
+OTHER = plan(suite="other")
 Make = Callable[..., Trial]
 
 
@@ -22,7 +26,7 @@ def store(tmp_path: Path) -> RunStore:
     return RunStore(tmp_path / "state")
 
 
-def begin(store: RunStore, *trials: Trial, plan: dict[str, object] = PLAN) -> RunFolder:
+def begin(store: RunStore, *trials: Trial, plan: RunPlan = PLAN) -> RunFolder:
     """Open a run, append trials, and let go of it unfinished."""
     with store.open(plan, fresh=False) as run:
         for trial in trials:
@@ -107,15 +111,17 @@ def test_a_wrong_value_in_a_line_is_named(
 
 
 def test_the_unfinished_run_of_the_same_plan_goes_on(store: RunStore, trial: Make) -> None:
-    """The order of a plan's keys does not make another plan."""
+    """The order of a plan's tasks does not make another plan."""
     first = begin(store, trial(1))
-    assert begin(store, plan=dict(reversed(PLAN.items()))).id == first.id
+    turned = replace(PLAN, tasks=dict(reversed(PLAN.tasks.items())))
+    assert begin(store, plan=turned).id == first.id
+    assert first.plan == PLAN
 
 
 def test_another_plan_is_another_run(store: RunStore) -> None:
     """Other limits, another harness or other tasks are never mixed in."""
     first = begin(store)
-    assert begin(store, plan={**PLAN, "trials": 6}).id != first.id
+    assert begin(store, plan=OTHER).id != first.id
     assert begin(store).id == first.id
 
 
@@ -135,13 +141,13 @@ def test_fresh_is_a_new_run(store: RunStore) -> None:
 
 def test_an_abandoned_run_is_not_gone_on_with(store: RunStore, trial: Make) -> None:
     """Those of other plans are left, and so is one that another process holds."""
-    first, other = begin(store, trial(1)), begin(store, plan={**PLAN, "trials": 6})
+    first, other = begin(store, trial(1)), begin(store, plan=OTHER)
     assert [run.id for run in store.abandon(PLAN)] == [first.id]
     assert first.trials == (trial(1),)
     with store.open(PLAN, fresh=False) as held:
         assert held.id != first.id
         assert store.abandon(PLAN) == ()
-    assert begin(store, plan={**PLAN, "trials": 6}).id == other.id
+    assert begin(store, plan=OTHER).id == other.id
 
 
 def test_a_run_another_holds_is_left_alone(store: RunStore, trial: Make) -> None:
@@ -189,6 +195,16 @@ def test_a_broken_run_is_named(store: RunStore, text: str) -> None:
     run = put(store, "20260101-000000-run-aa", text)
     with pytest.raises(UsageError, match=r"run\.json: "):
         _ = run.info
+
+
+@pytest.mark.parametrize("value", ["{}", "[]", '{"plan": 3}', '{"plan": {"kind": "run"}}'])
+def test_a_run_without_a_plan_is_none_that_is_finished(store: RunStore, value: str) -> None:
+    """Whatever stands in its place, the file is named where it is asked for."""
+    text = json.dumps({"format": 1, "finished": True, **(json.loads(value) or {})})
+    run = put(store, "20260101-000000-run-aa", text)
+    assert store.finished() == ()
+    with pytest.raises(UsageError, match=r"run\.json: this is no plan of a run"):
+        _ = run.plan
 
 
 @pytest.mark.parametrize("text", ["{", '{"format": 2}'])

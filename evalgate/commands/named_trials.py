@@ -1,0 +1,34 @@
+"""The trials that somebody names as ``RUN[:TASK[:N]]``."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evalgate.core.trial import Trial
+from evalgate.errors import UsageError
+from evalgate.store.runs import RunFolder, RunStore
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NamedTrials:
+    """A run, and those of its finished trials that were asked for; ``task`` is empty for all."""
+
+    run: RunFolder
+    task: str
+    trials: tuple[Trial, ...]
+
+
+def find_trials(store: RunStore, name: str) -> NamedTrials:
+    """Return what ``RUN[:TASK[:N]]`` names; UsageError when there is no such trial."""
+    run_name, _, rest = name.partition(":")
+    task, _, number = rest.rpartition(":")
+    if not number.isdecimal() or not task:
+        task, number = rest, ""
+    run = store.find(run_name)
+    trials = [t for t in run.trials if not task or t.task == task]
+    trials = [t for t in trials if not number or t.key.n == int(number)]
+    if not trials:
+        state = f"holds no trial of {rest}" if rest else "holds no finished trial yet"
+        message = f"run {run.id} {state}"
+        raise UsageError(message, hint=f"evalgate show {run.id} lists its tasks")
+    return NamedTrials(run=run, task=task, trials=tuple(trials))

@@ -1,0 +1,80 @@
+"""A run as JUnit XML, as CI servers read it: a suite a task, a test case a trial.
+
+*failed* is ``<failure>``, *errored* is ``<error>``. The shape is that of the schema of Jenkins'
+xUnit plugin (junit-10.xsd). Names hold nothing of a run, so that a server sees the same cases
+from run to run.
+"""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ET
+from collections.abc import Iterable
+
+from evalgate.core.plain import plain
+from evalgate.core.trial import Outcome, Trial
+from evalgate.report.run_report import RunReport
+
+#: What XML 1.0 can not hold, however it is escaped.
+_NO_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+
+#: So much of a log is in a file that servers show as a whole.
+_LOG = 4000
+
+
+def render_junit(report: RunReport) -> str:
+    """Return the document."""
+    root = ET.Element("testsuites", {**_counts(report.trials), "name": _clean(report.project)})
+    for task in dict.fromkeys(trial.task for trial in report.trials):
+        trials = [trial for trial in report.trials if trial.task == task]
+        suite = ET.SubElement(root, "testsuite", {**_counts(trials), "name": _clean(task)})
+        properties = ET.SubElement(suite, "properties")
+        for name, value in (
+            ("run", report.run),
+            ("fingerprint", trials[0].key.fingerprint),
+            ("evidence", str(trials[0].evidence)),
+        ):
+            ET.SubElement(properties, "property", {"name": name, "value": _clean(value)})
+        for trial in trials:
+            _case(suite, report, trial)
+    ET.indent(root)
+    return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, "unicode") + "\n"
+
+
+def _case(suite: ET.Element, report: RunReport, trial: Trial) -> None:
+    name = f"{trial.task} #{trial.key.n}"
+    seconds = trial.signals.seconds
+    case = ET.SubElement(suite, "testcase", {"classname": _clean(trial.task), "name": _clean(name)})
+    if seconds is not None:
+        case.set("time", f"{seconds:.3f}")
+    if trial.outcome is not Outcome.PASSED:
+        word = "failure" if trial.outcome is Outcome.FAILED else "error"
+        told = {"message": _clean(trial.reason), "type": str(trial.outcome)}
+        ET.SubElement(case, word, told).text = _clean("\n".join(_checks(trial)))
+    page = report.pages.get((trial.task, trial.key.n))
+    if page is not None and page.log and trial.outcome is not Outcome.PASSED:
+        ET.SubElement(case, "system-out").text = _clean(page.log[-_LOG:])
+
+
+def _checks(trial: Trial) -> list[str]:
+    lines = [trial.reason] if trial.reason else []
+    lines += [
+        ": ".join(filter(None, (f"[{check.outcome}] {check.name}", check.detail)))
+        for check in trial.checks
+    ]
+    return lines + [f"tripwire {hit.name}: {hit.place}: {hit.excerpt}" for hit in trial.tripwires]
+
+
+def _counts(trials: Iterable[Trial]) -> dict[str, str]:
+    listed = [*trials]
+    seconds = sum(trial.signals.seconds or 0.0 for trial in listed)
+    return {
+        "tests": str(len(listed)),
+        "failures": str(sum(trial.outcome is Outcome.FAILED for trial in listed)),
+        "errors": str(sum(trial.outcome is Outcome.ERRORED for trial in listed)),
+        "time": f"{seconds:.3f}",
+    }
+
+
+def _clean(text: str) -> str:
+    return _NO_XML.sub("\ufffd", plain(text))

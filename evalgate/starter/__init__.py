@@ -1,0 +1,1 @@
+"""What `evalgate init` lays into a repository: an image and a workflow."""

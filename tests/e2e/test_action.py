@@ -27,7 +27,10 @@ from tests.github.fake import TOKEN, FakeGitHub
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 ACTION = ROOT / ".github/actions/evalgate/action.yml"
-WORKFLOWS = sorted([*ROOT.glob(".github/workflows/*.yml"), *ROOT.glob("examples/github/*.yml")])
+STARTER = ROOT / "evalgate/starter/workflow.yml"
+WORKFLOWS = sorted(
+    [*ROOT.glob(".github/workflows/*.yml"), *ROOT.glob("examples/github/*.yml"), STARTER]
+)
 STAND_INS = ROOT / "tests/github/stand_ins"
 
 #: The step that uses the action, up to where its inputs begin.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -10,6 +10,7 @@ from typing import ClassVar, Protocol
 
 from evalgate.core.files import Tree
 from evalgate.core.observation import Observation
+from evalgate.core.outline import Outline
 from evalgate.core.sandboxcall import SandboxCall
 from evalgate.core.trial import Outcome
 
@@ -201,4 +202,37 @@ class Agent(Protocol):
 
     def environment(self, call: AgentCall) -> Mapping[str, str]:
         """The variables for one trial: base URLs, the models, a dummy key."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Telling:
+    """A verdict that is to be told: in short, and as a page of at most so many bytes."""
+
+    outline: Outline
+    page: Callable[[int], str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Told:
+    """Where a verdict was told, what was done there, and why not more.
+
+    ``refused`` says that the place is there and does not take it from us.
+    """
+
+    where: str
+    done: str
+    detail: str = ""
+    refused: bool = False
+
+
+class Publisher(Protocol):
+    """A place where verdicts are told."""
+
+    def publish(self, telling: Telling) -> Told:
+        """Tell it there.
+
+        Raises:
+            NotAvailableError: the place does not answer, or asks to wait for too long.
+        """
         ...

@@ -8,8 +8,12 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
+
+if TYPE_CHECKING:
+    from tests.github.fake import FakeGitHub
 
 SCRIPT = Path(sys.executable).parent / "evalgate"
 
@@ -101,3 +105,12 @@ def start() -> Iterator[Start]:
             return process
 
         yield begin
+
+
+@pytest.fixture
+def github() -> Iterator[FakeGitHub]:
+    """A GitHub on loopback without any comment."""
+    from tests.github.fake import serve
+
+    with serve() as state:
+        yield state

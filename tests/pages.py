@@ -8,6 +8,7 @@ from pathlib import Path
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 WIRE = (ROOT / "docs/wire.md").read_text()
+GITHUB = (ROOT / "docs/github.md").read_text()
 
 
 def blocks(language: str, page: str) -> list[str]:

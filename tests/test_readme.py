@@ -13,7 +13,7 @@ from evalgate.core.config import load_config
 from evalgate.core.decision import EXIT_CODES
 from evalgate.core.schema import Source
 from evalgate.runner.recorded import load_recorded
-from tests.pages import README, ROOT, WIRE, blocks, coded, named
+from tests.pages import GITHUB, README, ROOT, WIRE, blocks, coded, named
 
 
 def test_the_first_screen_holds_the_two_commands():
@@ -83,7 +83,7 @@ def test_the_demo_and_the_repository_have_one_harness():
 
 def test_the_files_that_the_pages_point_to_are_there():
     """Links within the repository, and the places where something new goes."""
-    for page, folder in ((README, ROOT), (WIRE, ROOT / "docs")):
+    for page, folder in ((README, ROOT), (WIRE, ROOT / "docs"), (GITHUB, ROOT / "docs")):
         for link in re.findall(r"\]\((?!https?:|#)([^)#]+)", page):
             assert (folder / link).exists(), link
     places = README.split("Where a new one goes:")[1].split("Imports point down")[0]
@@ -94,7 +94,7 @@ def test_the_files_that_the_pages_point_to_are_there():
 
 def test_links_within_the_pages_find_their_headings():
     """As GitHub names them."""
-    pages = {"README.md": README, "wire.md": WIRE}
+    pages = {"README.md": README, "wire.md": WIRE, "github.md": GITHUB}
     heads = {
         name: {re.sub(r"[^a-z0-9 -]", "", head.lower()).replace(" ", "-") for head in found}
         for name, page in pages.items()
@@ -128,3 +128,13 @@ def test_the_numbers_of_the_demo_are_those_of_its_recordings():
         assert outcomes.total() == 60
         passed.append(outcomes["passed"])
     assert [int(number) for number in told.groups()] == passed
+
+
+def test_the_places_of_a_comment_are_the_ones_there_are():
+    """In the table of the page, and on the command line."""
+    from evalgate.cli.command_line import cli
+    from evalgate.publishers.table import PUBLISHERS
+
+    places = set(named("# On GitHub", f"\n{GITHUB}"))
+    (to,) = (one for one in cli.commands["comment"].params if "--to" in one.opts)
+    assert places == set(PUBLISHERS) == set(to.type.choices)

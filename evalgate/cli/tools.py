@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
@@ -35,6 +36,37 @@ def show(options: Globals, run: str | None) -> int:
 
     text = tell(project_of(options), run)
     return out(options, text, {"text": text})
+
+
+@cli.command()
+@click.argument("folder", required=False, type=click.Path(path_type=Path))
+@click.option(
+    "--artifact", default="", metavar="NAME", help="In place of a folder: one of the run before."
+)
+@click.option(
+    "--to",
+    multiple=True,
+    type=click.Choice(["summary", "outputs", "annotations", "comment"]),
+    help="Tell it there alone; may be repeated.",
+)
+@click.option("--pr", "pull", type=click.IntRange(1), help="The pull request, if no event says.")
+@click.option("--key", default="", help="Tells apart the comments of several jobs.")
+@click.option("--author", default="", metavar="LOGIN", help="Who the token of an app posts as.")
+@click.option("--dry-run", is_flag=True, help="Show the comment, and write nothing.")
+@pass_globals
+def comment(options: Globals, /, **asked: Any) -> int:
+    """Tell the verdict in FOLDER (of `gate --out`) on GitHub: one comment that stays.
+
+    Also in the job's summary, outputs and annotations. The token is read from GITHUB_TOKEN.
+    """
+    import os
+
+    from evalgate.commands.comment import CommentOptions
+    from evalgate.commands.comment import comment as tell
+
+    chosen = CommentOptions(**asked)
+    announced = tell(options.directory, options.config, chosen, console_of(options), os.environ)
+    return out(options, announced.text, announced.to_json())
 
 
 @cli.command()

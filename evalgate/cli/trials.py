@@ -115,6 +115,11 @@ def regrade(options: Globals, /, **asked: Any) -> int:
 @click.option("--hypothesis", default="", help="What is hoped for; else the commit's first line.")
 @click.option("--advisory", is_flag=True, help="Exit with 0; verdict.json keeps the code.")
 @click.option(
+    "--fork-neutral",
+    is_flag=True,
+    help="Exit with 0 where a fork's change is not measured; verdict.json keeps the code.",
+)
+@click.option(
     "--promote", is_flag=True, help="After a pass write the head's baseline; commits nothing."
 )
 @click.option("--out", type=click.Path(path_type=Path), help="Where the verdict is written.")

@@ -12,6 +12,7 @@ from pathlib import Path
 from evalgate.commands.ancestry import at_base_prices, find_baseline
 from evalgate.commands.console import Console
 from evalgate.commands.evidence import gathering
+from evalgate.commands.forks import for_maintainer, needs_maintainer
 from evalgate.commands.policy_tasks import require_policy_tasks, unknown_must_pass
 from evalgate.commands.project import Project, State, open_state, subject_of
 from evalgate.commands.promotion import promote
@@ -46,6 +47,7 @@ class GateOptions:
     max_usd: float | None = None
     workers: int | None = None
     advisory: bool = False
+    fork_neutral: bool = False
     promote: bool = False
     out: Path | None = None
     hypothesis: str = ""
@@ -82,7 +84,7 @@ def gate(
     with ExitStack() as stack:
         state = stack.enter_context(open_state(project, pair.head))
         base = _base_state(project, pair, stack)
-        verdict, story = _judged(state, base, pair, options, console)
+        verdict, story = for_maintainer(*_judged(state, base, pair, options, console), pair)
         changed = () if base is None else what_changed(base, state)
         meant = options.hypothesis
         if base is not None and changed and not meant:
@@ -110,6 +112,9 @@ def gate(
         code = ExitCode.USAGE
     if options.advisory and code is not ExitCode.OK:
         console.note(f"advisory: exit code {int(code)} is kept in verdict.json")
+        code = ExitCode.OK
+    if options.fork_neutral and code is not ExitCode.OK and needs_maintainer(verdict, pair):
+        console.note(f"a fork's unmeasured change: exit code {int(code)} is kept in verdict.json")
         code = ExitCode.OK
     return code, gated
 

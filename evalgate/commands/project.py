@@ -28,8 +28,8 @@ from evalgate.tasks.suite import load_suite, select
 if TYPE_CHECKING:
     from evalgate.core.baseline import Baseline
 
-#: What runs the gate on GitHub, as a glob from the top of the repository.
-WORKFLOWS = ".github/workflows/**"
+#: What runs the gate on GitHub, as globs from the top of the repository.
+WORKFLOWS = (".github/workflows/**", ".github/actions/**")
 
 WORKTREE = Subject(kind=SubjectKind.WORKTREE)
 
@@ -235,5 +235,5 @@ def _paths(project: Project, config: Config) -> tuple[str, ...]:
         *recordings,
         *to_pathspecs(parts, root=project.within(config.harness.root)),
         *to_pathspecs(ours, root=project.prefix),
-        *to_pathspecs([WORKFLOWS]),
+        *to_pathspecs(WORKFLOWS),
     )

@@ -104,7 +104,7 @@ def gate_edits(base: State, head: State) -> tuple[str, ...]:
     ):
         if names:
             found.append(f"this change {verb} tasks: {', '.join(names)}")
-    before, after = _blobs(base, WORKFLOWS), _blobs(head, WORKFLOWS)
+    before, after = _blobs(base, *WORKFLOWS), _blobs(head, *WORKFLOWS)
     workflows = sorted({path for path, _ in before.items() ^ after.items()})
     if workflows:
         found.append(f"this change edits the workflow: {', '.join(workflows)}")
@@ -174,5 +174,5 @@ def edited_baselines(base: State, head: State) -> tuple[str, ...]:
     )
 
 
-def _blobs(state: State, glob: str) -> dict[str, str]:
-    return {entry.path: entry.oid for entry in state.view.entries([glob])}
+def _blobs(state: State, *globs: str) -> dict[str, str]:
+    return {entry.path: entry.oid for entry in state.view.entries(globs)}

@@ -6,11 +6,12 @@ an event may be hours old and is never compared with a merge commit.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from evalgate.core.event import Event
+from evalgate.core.pull import Pull
 from evalgate.errors import UsageError
 from evalgate.repo.git import Git
 from evalgate.repo.pair import FIRST_COMMIT, Pair, common_ancestor, reachable
@@ -32,11 +33,11 @@ def event_pair(git: Git, environ: Mapping[str, str]) -> Pair | None:
     }
     rule = rules.get(environ.get("GITHUB_EVENT_NAME", ""))
     path = environ.get("GITHUB_EVENT_PATH", "")
-    return rule(git, _load_event(Path(path))) if rule and path else None
+    return rule(git, load_event(Path(path))) if rule and path else None
 
 
-def _pull_request(git: Git, event: object) -> Pair:
-    wanted = _text(event, "pull_request", "head", "sha")
+def _pull_request(git: Git, event: Event) -> Pair:
+    wanted = event.text("pull_request", "head", "sha")
     head = git.resolve("HEAD")
     if head == wanted:
         return _pull_request_head(git, event, head)
@@ -44,41 +45,50 @@ def _pull_request(git: Git, event: object) -> Pair:
     if len(parents) == _MERGE_PARENTS and parents[1] == wanted:
         base = reachable(git, parents[0], "the first parent of the merge commit")
         how = "the pull request's merge commit against its first parent"
-        return Pair.of("HEAD", base, how, fork=_is_fork(event))
+        return _of_pull("HEAD", base, how, event)
     message = f"stale merge ref: HEAD is {head[:12]}, the event is about {wanted[:12]}"
     hint = "re-run on the newest commit, or check out the pull request's head sha"
     raise UsageError(message, hint=hint)
 
 
-def _pull_request_head(git: Git, event: object, head: str) -> Pair:
-    branch = f"origin/{_text(event, 'pull_request', 'base', 'ref')}"
+def _pull_request_head(git: Git, event: Event, head: str) -> Pair:
+    branch = f"origin/{event.text('pull_request', 'base', 'ref')}"
     # The branch as fetched is newer than the event's sha, which may predate the fork point.
     (target,) = git.lookup(f"refs/remotes/{branch}^{{commit}}")
     if target is None:
-        sha = _text(event, "pull_request", "base", "sha")
+        sha = event.text("pull_request", "base", "sha")
         target = reachable(git, sha, f"the target branch {branch}", depth="0")
     base, several = common_ancestor(git, target, head, said=f"HEAD and {branch}")
     how = f"the pull request's head against {base[:12]}, where it left {branch}{several}"
-    return Pair.of("HEAD", base, how, fork=_is_fork(event))
+    return _of_pull("HEAD", base, how, event)
 
 
-def _merge_group(git: Git, event: object) -> Pair:
-    head = _text(event, "merge_group", "head_sha")
-    base = _text(event, "merge_group", "base_sha")
+def _of_pull(head: str, base: str, how: str, event: Event) -> Pair:
+    fork = event.from_fork("pull_request")
+    number, branch = event.number("pull_request", "number"), event.at("pull_request", "base", "ref")
+    if not fork or number is None or not isinstance(branch, str):
+        return Pair.of(head, base, how, fork=fork)
+    measuring = Pull(number=number, base=branch).measuring
+    return replace(Pair.of(head, base, how, fork=True), measuring=measuring)
+
+
+def _merge_group(git: Git, event: Event) -> Pair:
+    head = event.text("merge_group", "head_sha")
+    base = event.text("merge_group", "base_sha")
     reachable(git, head, "the head of the merge group")
     reachable(git, base, "the base of the merge group")
     pair = Pair.of(head, base, "the merge group's head against its base")
     return replace(pair, note=_FORK_UNKNOWN)
 
 
-def _push(git: Git, event: object) -> Pair:
-    before, after = _text(event, "before"), _text(event, "after")
+def _push(git: Git, event: Event) -> Pair:
+    before, after = event.text("before"), event.text("after")
     if not after.strip("0"):
         message = "the push deleted a branch: nothing to judge"
         raise UsageError(message)
     reachable(git, after, "the pushed commit")
     created = not before.strip("0")
-    forced = isinstance(event, dict) and event.get("forced") is True
+    forced = event.at("forced") is True
     if not created and not forced:
         # Not here in a shallow clone says nothing; only a full one knows of a force push.
         if git.is_shallow():
@@ -95,31 +105,10 @@ def _push(git: Git, event: object) -> Pair:
     return Pair.of(after, parent, how, landed=True)
 
 
-def _is_fork(event: object) -> bool:
-    """Tell whether a pull request comes from another repository, be that deleted since."""
-    target = _at(event, "pull_request", "base", "repo", "full_name")
-    return target is not None and target != _at(event, "pull_request", "head", "repo", "full_name")
-
-
-def _load_event(path: Path) -> object:
+def load_event(path: Path) -> Event:
+    """Read the event of a workflow; UsageError where it can not be read."""
     try:
-        event: object = json.loads(path.read_bytes())
+        return Event.parse(path.read_bytes())
     except (OSError, ValueError) as error:
         message = f"GITHUB_EVENT_PATH can not be read: {path}"
         raise UsageError(message, hint="or name the commits: --base and --head") from error
-    return event
-
-
-def _at(event: object, *keys: str) -> object:
-    value = event
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
-
-
-def _text(event: object, *keys: str) -> str:
-    value = _at(event, *keys)
-    if isinstance(value, str) and value:
-        return value
-    message = f"the GitHub event has no {'.'.join(keys)}"
-    raise UsageError(message, hint="or name the commits: --base and --head")

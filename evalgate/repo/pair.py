@@ -17,7 +17,8 @@ class Pair:
     """What is judged, against which commit (None: nothing yet), and why that one.
 
     ``fork`` is set for a pull request from another repository, ``landed`` for what a branch of
-    the remote has already. ``note`` is what is not known of the pair.
+    the remote has already. ``note`` is what is not known of the pair, ``measuring`` are the
+    commands by which a maintainer measures the head of a fork.
     """
 
     head: Subject
@@ -26,6 +27,7 @@ class Pair:
     fork: bool = False
     landed: bool = False
     note: str = ""
+    measuring: tuple[str, ...] = ()
 
     @classmethod
     def of(

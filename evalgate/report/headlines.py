@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, Protocol
 
 from evalgate.core.decision import Decision
-from evalgate.core.verdict import Verdict
 
 #: Each decision's kind of alert on GitHub, and its consequence; an empty one goes without saying.
 _TOLD: Final[Mapping[Decision, tuple[str, str]]] = {
@@ -27,12 +26,26 @@ _TOLD: Final[Mapping[Decision, tuple[str, str]]] = {
 }
 
 
-def alert_of(verdict: Verdict) -> str:
+class Decided(Protocol):
+    """What a headline is made from: a verdict, or its outline."""
+
+    @property
+    def decision(self) -> Decision:
+        """How the gate ended."""
+        ...
+
+    @property
+    def strict(self) -> bool:
+        """Whether an undecided one is taken for not measured."""
+        ...
+
+
+def alert_of(verdict: Decided) -> str:
     """Return the kind of alert: NOTE, TIP, WARNING or CAUTION."""
     return "WARNING" if _strict(verdict) else _TOLD[verdict.decision][0]
 
 
-def headline_of(verdict: Verdict) -> str:
+def headline_of(verdict: Decided) -> str:
     """Return the decision with its consequence, such as ``Regression: do not merge this``."""
     consequence = _TOLD[verdict.decision][1]
     if _strict(verdict):
@@ -41,5 +54,5 @@ def headline_of(verdict: Verdict) -> str:
     return f"{word}: {consequence}" if consequence else word
 
 
-def _strict(verdict: Verdict) -> bool:
+def _strict(verdict: Decided) -> bool:
     return verdict.decision is Decision.UNDECIDED and verdict.strict

@@ -66,6 +66,10 @@ NAMED = {
         lambda repo: repo.write(".github/workflows/evalgate.yml", "on: push\n"),
         "edits the workflow",
     ),
+    "the action": (
+        lambda repo: repo.write(".github/actions/evalgate/gate.sh", "exit 0\n"),
+        "edits the workflow: .github/actions/evalgate/gate.sh",
+    ),
 }
 
 

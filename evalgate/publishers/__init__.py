@@ -1,0 +1,1 @@
+"""Places where a verdict is told, and the one door to GitHub."""

@@ -40,10 +40,15 @@ _QUALITY: Final = {
 }
 _DOES: Final = {-1: "it does worse", 0: "it does no worse", 1: "it does better"}
 _COSTS: Final = {
-    "up": "a run costs more",
-    "down": "a run costs less",
-    "": "a run costs no more",
-    None: "what a run costs is not known",
+    "up": "and a run costs more",
+    "down": "and a run costs less",
+    "": "and a run costs no more",
+    None: "and what a run costs is not known",
+}
+#: Where the head does worse.
+_WORSE_COSTS: Final = _COSTS | {
+    "down": "though a run costs less",
+    "": "and a run costs no less",
 }
 
 
@@ -65,7 +70,8 @@ def advice(
     quality = _QUALITY.get(decision)
     if quality is None:
         return None
-    why = f"{_DOES[quality]}, and {_COSTS[cost_moved]}"
+    costs = _WORSE_COSTS if quality < 0 else _COSTS
+    why = f"{_DOES[quality]}, {costs[cost_moved]}"
     if cost_moved and base is not None and head is not None:
         why += f"; a correct outcome: {base.sentence} → {head.sentence}"
     dearer = cost_moved == "up"

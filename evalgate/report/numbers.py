@@ -51,7 +51,7 @@ def first_numbers(verdict: Verdict) -> list[NumberRow]:
 
 
 def signal_rows(verdict: Verdict, names: Sequence[str] = tuple(SIGNALS)) -> list[NumberRow]:
-    """Return a row for each of some signals; those that neither side knows are left out."""
+    """Return a row for each of some signals that a side knows; what is free on both has no cost."""
     base, head = verdict.base, verdict.head
     if base is None or head is None or not head.rows:
         return []
@@ -66,8 +66,8 @@ def _signal(name: str, base: Sample, head: Sample, change: SignalChange | None) 
         levels = level_of(base, name), level_of(head, name)
     else:
         levels = change.base, change.head
-    if levels == (None, None):
-        return None
+    if levels == (None, None) or (name == "cost_usd" and levels == (0.0, 0.0)):
+        return None  # nobody knows it, or both are free
     shown = [_shown(signal.form, one) for one in levels]
     flag = "" if change is None else change.flag
     told = APART if change is None else _moved(change, same=shown[0] == shown[1])
@@ -96,7 +96,9 @@ def _moved(change: SignalChange, *, same: bool) -> str:
     if change.low is not None and change.high is not None:
         ends = percent_change(change.low), percent_change(change.high)
         told += f" (90 % interval {ends[0]} to {ends[1]})"
-    return told if change.flag else f"{told}, within noise"
+    if change.flag:
+        return told
+    return "within noise" if shift.is_ratio and told == "+0 %" else f"{told}, within noise"
 
 
 def chance(p: float) -> str:

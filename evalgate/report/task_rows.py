@@ -25,6 +25,8 @@ _SIGNS: Final = {Outcome.PASSED: "✔", Outcome.FAILED: "✘", Outcome.ERRORED: 
 _MOST_SIGNS: Final = 20
 #: Whose failures are told; of others is told what is known of them beside.
 _FAILING: Final = {Change.REGRESSED, Change.FELL, Change.QUARANTINED, Change.NOT_MEASURED}
+#: What a word of the verdict leaves open for somebody who does not know it.
+_ADDED: Final = {Change.FELL: ", may be chance", Change.QUARANTINED: ", not counted"}
 _WHY: Final = {
     Change.FIRST_PASS: "it never passed before: read how it does now",
     Change.NEW: "the base has no such task",
@@ -54,7 +56,8 @@ class Failure:
 class TaskRow:
     """One task: how often it passed on each side, what became of it, how it fails now.
 
-    ``signs`` has a sign for each trial of the head, ``why`` says what no failure says.
+    ``signs`` has a sign for each trial of the head, ``why`` says what no failure says. A ``broken``
+    one passes less often, a ``proven`` one by more than chance.
     """
 
     task: str
@@ -66,6 +69,7 @@ class TaskRow:
     failures: tuple[Failure, ...] = ()
     why: str = ""
     broken: bool = False
+    proven: bool = False
 
     @property
     def failing(self) -> str:
@@ -119,7 +123,7 @@ def _row(change: TaskChange) -> TaskRow:
     told = change.change
     return TaskRow(
         task=change.task,
-        change=f"{_MARKS.get(told, '')}{told}",
+        change=f"{_MARKS.get(told, '')}{told}{_ADDED.get(told, '')}",
         base=_rate(change.base),
         head=_rate(change.head),
         p="–" if change.p is None else chance(change.p),
@@ -127,6 +131,7 @@ def _row(change: TaskChange) -> TaskRow:
         failures=failures_of(change.head) if told in _FAILING else (),
         why=change.why or _WHY.get(told, ""),
         broken=told in {Change.REGRESSED, Change.FELL},
+        proven=told is Change.REGRESSED,
     )
 
 

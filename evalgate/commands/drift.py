@@ -135,8 +135,8 @@ def _drift(state: State, options: DriftOptions, made: Report | None) -> Drift:
     window = options.window.of(sessions, today=today())
     trends = trends_of(sessions, window)
     missing = max(0, ANCHOR + 1 - len(sessions))
-    renewed = _unlike_baseline(state, sessions)
-    decision, sentence = _decided(trends, missing, len(sessions), renewed)
+    unlike = _unlike_baseline(state, sessions)
+    decision, sentence = _decided(trends, missing, len(sessions), unlike)
     return Drift(
         decision=decision,
         sentence=sentence,

@@ -12,7 +12,8 @@ from evalgate.core.sample import Row, Sample, TaskSample
 from evalgate.core.task import suite_digest
 from evalgate.core.trial import Evidence, Outcome
 from evalgate.repo.subject import Subject
-from evalgate.store.baselines import dump_baseline, dump_ledger, load_baseline
+from evalgate.store.baselines import dump_baseline, load_baseline
+from evalgate.store.ledger import dump_ledger
 
 
 def accept(path: Path, state: str = "WORKTREE", *, trials: int = 3) -> Path:

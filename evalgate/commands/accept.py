@@ -20,7 +20,9 @@ from evalgate.core.task import suite_digest
 from evalgate.core.trial import Evidence, Trial
 from evalgate.disk import write_whole
 from evalgate.errors import UsageError
-from evalgate.store.baselines import dump_baseline, dump_ledger
+from evalgate.store.baselines import FOLDER, dump_baseline
+from evalgate.store.ledger import FOLDER as LEDGER
+from evalgate.store.ledger import dump_ledger
 from evalgate.store.reads import load_reads
 from evalgate.store.runs import RunFolder, RunStore
 from evalgate.wiring import Kind
@@ -64,12 +66,12 @@ def accept(
         baseline = found.baseline
         _require_enough(state, found, fewest, console)
         hoped, changed = meant(state, baseline.sample.fingerprint)
-    path = project.root / "baselines" / baseline.filename
+    path = project.root / FOLDER / baseline.filename
     if path.exists():
         console.note(f"{path.name} exists already: the same numbers")
         return str(path)
     date = baseline.provenance.day
-    ledger = path.parent / "ledger" / f"{date}-{path.name}"
+    ledger = project.root / LEDGER / f"{date}-{path.name}"
     write_whole(path, dump_baseline(baseline))
     by = readership(baseline.sample, load_reads(project.state)).by
     entry = {**_entry(baseline, run, reason), "hypothesis": hypothesis or hoped, "read": dict(by)}

@@ -10,7 +10,7 @@ from evalgate.commands.proof import contradicted, disagreeing, proven, unledgere
 from evalgate.commands.recordings import find_recordings
 from evalgate.core.short_name import short_of
 from evalgate.repo.history import changes_between
-from evalgate.store.baselines import load_baselines
+from evalgate.store.baselines import FOLDER, load_baselines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +32,7 @@ def additions(base: State, head: State) -> Additions:
     Raises:
         UsageError: one is cut, newer than this evalgate, or was edited by hand.
     """
-    folder = base.project.within("baselines")
+    folder = base.project.within(FOLDER)
     old = {entry.path for entry in base.view.entries(["*.toml"], root=folder)}
     new = [entry for entry in head.view.entries(["*.toml"], root=folder) if entry.path not in old]
     added = load_baselines(head.view.read(new))

@@ -10,8 +10,6 @@ from evalgate.core.config import Config
 from evalgate.core.harness import Harness
 from evalgate.core.pricing import Price, cost_usd
 from evalgate.core.sample import Sample, TaskSample
-from evalgate.core.trajectory import Usage
-from evalgate.core.trial import Signals
 
 
 def trial_costs(sample: Sample, harness: Harness, tasks: Iterable[str]) -> dict[str, float] | None:
@@ -25,7 +23,7 @@ def trial_costs(sample: Sample, harness: Harness, tasks: Iterable[str]) -> dict[
     costs: dict[str, float] = {}
     for name, task in sample.tasks.items():
         rows = [
-            row.signals.cost_usd if price is None else cost_usd(usage_of(row.signals), price)
+            row.signals.cost_usd if price is None else cost_usd(row.signals.usage, price)
             for row in task.measured
         ]
         known = [cost for cost in rows if cost is not None]
@@ -62,21 +60,9 @@ def unpriced(sample: Sample) -> Sample:
 def _priced(sample: Sample, price: Price | None) -> Sample:
     def of(task: TaskSample) -> TaskSample:
         rows = (
-            replace(
-                row, signals=replace(row.signals, cost_usd=cost_usd(usage_of(row.signals), price))
-            )
+            replace(row, signals=replace(row.signals, cost_usd=cost_usd(row.signals.usage, price)))
             for row in task.rows
         )
         return replace(task, rows=tuple(rows))
 
     return replace(sample, tasks={name: of(task) for name, task in sample.tasks.items()})
-
-
-def usage_of(signals: Signals) -> Usage:
-    """Return the tokens of a trial."""
-    return Usage(
-        input_tokens=signals.input_tokens,
-        output_tokens=signals.output_tokens,
-        cache_read_tokens=signals.cache_read_tokens,
-        cache_write_tokens=signals.cache_write_tokens,
-    )

@@ -15,7 +15,7 @@ from evalgate.commands.run import RunOptions, run
 from evalgate.commands.tables import rate, render_rows
 from evalgate.commands.waive import today
 from evalgate.core.baseline import pool
-from evalgate.core.decision import EXIT_CODES, Decision, worst
+from evalgate.core.decision import Decision, exit_code_of, worst
 from evalgate.core.drift import ANCHOR, LIMIT
 from evalgate.core.json import Json
 from evalgate.core.session import Session
@@ -59,8 +59,7 @@ class Drift:
     @property
     def exit_code(self) -> ExitCode:
         """That of the decision, unless today's session could not be made."""
-        undecided = self.decision is Decision.UNDECIDED and self.strict
-        code = ExitCode.NOT_MEASURED if undecided else EXIT_CODES[self.decision]
+        code = exit_code_of(self.decision, strict=self.strict)
         return worst([code, ExitCode.OK if self.made is None else self.made.exit_code])
 
     @property
@@ -135,8 +134,8 @@ def _drift(state: State, options: DriftOptions, made: Report | None) -> Drift:
     window = options.window.of(sessions, today=today())
     trends = trends_of(sessions, window)
     missing = max(0, ANCHOR + 1 - len(sessions))
-    renewed = _unlike_baseline(state, sessions)
-    decision, sentence = _decided(trends, missing, len(sessions), renewed)
+    unlike = _unlike_baseline(state, sessions)
+    decision, sentence = _decided(trends, missing, len(sessions), unlike)
     return Drift(
         decision=decision,
         sentence=sentence,

@@ -17,7 +17,7 @@ from evalgate.errors import UsageError
 from evalgate.repo.fingerprint import diff_parts
 from evalgate.repo.history import first_parent_changes, subject_line
 from evalgate.repo.subject import Subject
-from evalgate.store.baselines import dump_ledger
+from evalgate.store.ledger import FOLDER, dump_ledger
 
 _HINT = "evalgate gate writes one; what was not measured is no experiment"
 
@@ -34,14 +34,14 @@ def add_experiment(project: Project, console: Console, *, hypothesis: str = "") 
     # Who reads it later makes no other experiment of it.
     content = {name: value for name, value in entry.items() if name != "read"}
     name = f"{str(entry['fingerprint'])[:16]}-{digest(content, domain='evalgate-experiment')[:8]}"
-    folder = project.root / "baselines" / "ledger"
+    folder = project.root / FOLDER
     for known in sorted(folder.glob(f"*-{name}.toml")):
         console.note(f"{known.name} exists already: the same experiment")
         return str(known)
     date = datetime.now(UTC).date().isoformat()
     path = folder / f"{date}-{name}.toml"
     write_whole(path, dump_ledger({**entry, "date": date}))
-    console.note(f"wrote baselines/ledger/{path.name}: commit it, also where the edit is reverted")
+    console.note(f"wrote {FOLDER}/{path.name}: commit it, also where the edit is reverted")
     return str(path)
 
 

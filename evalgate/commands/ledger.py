@@ -12,7 +12,7 @@ from evalgate.core.rates import percent
 from evalgate.core.short_name import short_of
 from evalgate.errors import ExitCode
 from evalgate.report.markdown import escape
-from evalgate.store.ledger import Entry, read_ledger
+from evalgate.store.ledger import FOLDER, Entry, read_ledger
 from evalgate.store.skips import Skip, load_skips
 
 _HEAD = (
@@ -90,7 +90,7 @@ def _told(skip: Skip) -> str:
 def ledger(project: Project, console: Console, *, rev: str | None, markdown: bool) -> Ledger:
     """Read the ledger of a state; what can not be read is warned of, and all else listed."""
     with open_state(project, subject_of(rev)) as state:
-        files = state.view.read_prefix(project.within("baselines/ledger"))
+        files = state.view.read_prefix(project.within(FOLDER))
     entries, errors = read_ledger(files)
     for error in errors:
         console.warn(f"{error.message} ({error.hint})")

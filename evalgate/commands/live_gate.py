@@ -8,7 +8,7 @@ from itertools import count
 from operator import itemgetter
 
 from evalgate.commands.account import holding
-from evalgate.commands.budget import budget_of, require_prices
+from evalgate.commands.budget import budget_of
 from evalgate.commands.estimate import estimate
 from evalgate.commands.evidence import (
     Gathering,
@@ -17,11 +17,16 @@ from evalgate.commands.evidence import (
     Touch,
     head_trials,
     hits_of,
-    request_of,
     trials_here,
 )
+from evalgate.commands.live_request import (
+    account_of,
+    live_request,
+    made_before,
+    require_known_upstreams,
+)
 from evalgate.commands.ration import Ration, ration, sight_of
-from evalgate.commands.trials import Request, make_trials, planned
+from evalgate.commands.trials import make_trials
 from evalgate.core.change import change_of
 from evalgate.core.confirmation import Plan
 from evalgate.core.course import Course, Round, course
@@ -30,11 +35,10 @@ from evalgate.core.judgement import judge_course, judge_cut
 from evalgate.core.policy import Policy
 from evalgate.core.sample import Sample, sample_of
 from evalgate.core.task import Task
-from evalgate.core.trial import Evidence, Trial
+from evalgate.core.trial import Evidence
 from evalgate.core.verdict import Verdict, counts_of, not_measured, prepare
-from evalgate.errors import BudgetReachedError, UsageError
+from evalgate.errors import BudgetReachedError
 from evalgate.runner.run import Job
-from evalgate.store.runs import RunStore
 from evalgate.wiring import Kind
 
 #: The series of the one confirmation that a pair of harnesses has.
@@ -205,23 +209,6 @@ def _of_both(plan: Plan) -> str:
     return f"{plan.runs} fresh trials of {tasks} on both sides, in turn"
 
 
-def made_before(it: Gathering, request: Request) -> tuple[Trial, ...] | None:
-    """Return the trials of the same request in its series, when it was made here already."""
-    wanted = (
-        request.kind,
-        request.series,
-        request.harness.fingerprint,
-        "" if request.beside is None else request.beside.fingerprint,
-        {task.id: task.digest for task in request.tasks},
-        planned(request.jobs),
-    )
-    for run in reversed(RunStore(it.state.project.state).finished()):
-        one = run.plan
-        if (one.kind, one.series, one.fingerprint, one.beside, one.tasks, one.trials) == wanted:
-            return run.trials
-    return None
-
-
 def _unsound(prepared: Verdict, base: Sample, head: Sample) -> Verdict | None:
     """Return the verdict that fresh trials say nothing, when they do not."""
     for sample in (base, head):
@@ -232,30 +219,3 @@ def _unsound(prepared: Verdict, base: Sample, head: Sample) -> Verdict | None:
         sentence = "Base and head were run afresh under other conditions: incomparable."
         return replace(prepared, decision=Decision.NO_BASELINE, sentence=sentence, reasons=unequal)
     return None
-
-
-def require_known_upstreams(it: Gathering) -> None:
-    """Refuse an upstream that the base does not have. UsageError names it."""
-    # The change under review must not say where a key of this machine is sent. To a plan of
-    # replies none is: it is answered here.
-    known = {(m.upstream, m.key_env) for m in it.base.config.models.values()}
-    for model in it.harness.config.models.values():
-        if model.plan is None and (model.upstream, model.key_env) not in known:
-            message = f"models.{model.name}: the change sends its requests to {model.upstream!r}"
-            hint = "look at it, then measure it yourself: evalgate run --record"
-            raise UsageError(message, hint=hint)
-
-
-def live_request(it: Gathering, kind: Kind, jobs: Sequence[Job]) -> Request:
-    """Return a request for live trials of the head within the base's budget.
-
-    All requests for one pair of harnesses share it, in one call of the gate or in several.
-    """
-    budget = budget_of(it.base.config, it.max_usd)
-    require_prices(it.harness, budget, it.tasks)
-    return replace(request_of(it, kind, jobs), budget=budget, account=account_of(it))
-
-
-def account_of(it: Gathering) -> str:
-    """Return the name that all live trials for one pair of harnesses share their budget under."""
-    return f"gate {it.base.harness.fingerprint}..{it.harness.fingerprint}"

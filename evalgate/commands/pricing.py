@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import asdict, replace
 
-from evalgate.commands.cost import usage_of
 from evalgate.core.config import Config
 from evalgate.core.harness import Harness
 from evalgate.core.identity import digest
@@ -36,7 +35,7 @@ def priced_by(base: Config, harness: Harness) -> Harness:
 
 def prices_digest(harness: Harness) -> str:
     """Return twelve hex that name the prices of a harness's models."""
-    prices = {one.id: one.price for one in harness.config.models.values()}
+    prices = harness.config.prices
     told = {name: None if price is None else asdict(price) for name, price in prices.items()}
     return digest(told, domain="evalgate prices")[:12]
 
@@ -54,13 +53,13 @@ def repriced(trial: Trial, run: RunFolder, harness: Harness) -> Trial:
     price. UsageError when the recording is damaged.
     """
     path = cassette_path(run, trial.task, trial.key.n)
-    prices = {one.id: one.price for one in harness.config.models.values()}
+    prices = harness.config.prices
     if path.exists():
         recorded = load_recorded(path.read_bytes(), name=str(path))
         cost = cost_of(recorded.tape.exchanges, prices)
     else:
         every = set(prices.values())
-        cost = cost_usd(usage_of(trial.signals), every.pop() if len(every) == 1 else None)
+        cost = cost_usd(trial.signals.usage, every.pop() if len(every) == 1 else None)
     return replace(trial, signals=replace(trial.signals, cost_usd=cost))
 
 

@@ -193,9 +193,9 @@ class State:
 
     def baselines(self, fingerprint: str | None = None) -> tuple[Baseline, ...]:
         """Return the committed baselines, those of one harness if named."""
-        from evalgate.store.baselines import load_baselines  # noqa: PLC0415 - not for the hook
+        from evalgate.store.baselines import FOLDER, load_baselines  # noqa: PLC0415 - not for the hook
 
-        files = self.view.read_prefix(self.project.within("baselines"))
+        files = self.view.read_prefix(self.project.within(FOLDER))
         return load_baselines(files, fingerprint=fingerprint)
 
 

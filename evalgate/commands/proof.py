@@ -17,7 +17,7 @@ from evalgate.core.json import Json
 from evalgate.core.sample import Row, joint_conditions, new_rows
 from evalgate.core.statistics import suite_p_value
 from evalgate.runner.recorded import RecordedTrial
-from evalgate.store.ledger import load_ledger
+from evalgate.store.ledger import FOLDER, load_ledger
 
 #: Numbers of one harness that differ by less than this probability are none of chance.
 _CHANCE = 0.01
@@ -61,7 +61,7 @@ def unledgered(state: State, baselines: Sequence[Baseline]) -> list[str]:
     Raises:
         UsageError: an entry is none, or newer than this evalgate.
     """
-    entries = load_ledger(state.view.read_prefix(state.project.within("baselines/ledger")))
+    entries = load_ledger(state.view.read_prefix(state.project.within(FOLDER)))
     told = {(one.fingerprint, one.passed, one.measured) for one in entries}
     return [
         f"baselines/{one.filename}: no ledger entry has its numbers"

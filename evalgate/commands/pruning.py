@@ -12,6 +12,7 @@ from evalgate.errors import UsageError
 from evalgate.repo.history import tags_within
 from evalgate.repo.remotes import default_branch
 from evalgate.repo.subject import Subject
+from evalgate.store.baselines import FOLDER
 
 #: How many changes of the harness are looked back over.
 _LIMIT = 1000
@@ -67,14 +68,12 @@ def prune(project: Project, *, keep: int, yes: bool) -> Pruned:
         baselines = state.baselines()
         kept = _kept(state, {one.sample.fingerprint for one in baselines}, keep)
     gone = [one for one in baselines if one.sample.fingerprint not in kept]
-    rows = [
-        (f"baselines/{one.filename}", str(one.provenance.day), rate(one.sample)) for one in gone
-    ]
+    rows = [(f"{FOLDER}/{one.filename}", str(one.provenance.day), rate(one.sample)) for one in gone]
     if yes:
         for one in gone:
-            (project.root / "baselines" / one.filename).unlink(missing_ok=True)
+            (project.root / FOLDER / one.filename).unlink(missing_ok=True)
     return Pruned(
-        files=tuple(f"baselines/{one.filename}" for one in gone),
+        files=tuple(f"{FOLDER}/{one.filename}" for one in gone),
         lines=tuple(render_rows(rows).splitlines()) if rows else (),
         kept=len(baselines) - len(gone),
         deleted=yes and bool(gone),

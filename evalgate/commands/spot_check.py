@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from evalgate.commands.account import holding
 from evalgate.commands.evidence import Gathering, HeadTrials, hits_of
-from evalgate.commands.live_gate import (
+from evalgate.commands.live_request import (
     account_of,
     live_request,
     made_before,

@@ -17,11 +17,11 @@ from evalgate.errors import UsageError
 from evalgate.repo.git import DEEPER
 from evalgate.repo.pair import Pair
 from evalgate.repo.subject import SubjectKind
+from evalgate.store.baselines import FOLDER as BASELINES
+from evalgate.store.ledger import FOLDER as LEDGER
 from evalgate.store.ledger import load_ledger
-from evalgate.store.waivers import FOLDER, load_waivers
-
-#: The folder of the ledger, from the project's directory.
-LEDGER = "baselines/ledger"
+from evalgate.store.waivers import FOLDER as WAIVERS
+from evalgate.store.waivers import load_waivers
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +56,7 @@ def look(base: State, head: State, pair: Pair) -> Looked:
         raise UsageError(strange[0], hint=DEEPER)
     refused = () if strange and _is_union(base, head) else strange
     borne = tuple(f"{one}: it counts for nothing here" for one in fresh.foreign if not refused)
-    folder = quote(f":/{base.project.within('baselines')}")
+    folder = quote(f":/{base.project.within(BASELINES)}")
     remedy = (f"git checkout {(base.view.commit or '')[:12]} -- {folder}",) if edited else ()
     return Looked(
         voiding=(*edited, *refused, *fresh.wrong),
@@ -118,7 +118,7 @@ def _accepted(base: State, head: State) -> list[str]:
     Raises:
         UsageError: one is none, or newer than this evalgate.
     """
-    waivers = load_waivers(_added(base, head, FOLDER))
+    waivers = load_waivers(_added(base, head, WAIVERS))
     entries = load_ledger(_added(base, head, LEDGER))
     return [
         *(
@@ -165,7 +165,7 @@ def edited_baselines(base: State, head: State) -> tuple[str, ...]:
 
     A waiver may go: what it accepted is then a regression again.
     """
-    glob, waivers = head.project.within("baselines/**"), f"{head.project.within(FOLDER)}/"
+    glob, waivers = head.project.within(f"{BASELINES}/**"), f"{head.project.within(WAIVERS)}/"
     old, new = _blobs(base, glob), _blobs(head, glob)
     return tuple(
         f"{path} was {'edited' if path in new else 'deleted'} by this change"

@@ -11,6 +11,7 @@ from evalgate.core.identity import canonical
 from evalgate.core.limits import LEAST_USD, Allowance
 from evalgate.core.models import ModelSpec, read_models
 from evalgate.core.policy import Policy
+from evalgate.core.pricing import Price
 from evalgate.core.quarantine import read_quarantine
 from evalgate.core.sandbox import SandboxSpec, read_sandbox
 from evalgate.core.schema import Reader, Source
@@ -81,6 +82,11 @@ class Config:
     settings: bytes
     cassettes: CassettesSpec = field(default_factory=CassettesSpec)
     tripwires: TripwiresSpec = field(default_factory=TripwiresSpec)
+
+    @property
+    def prices(self) -> dict[str, Price | None]:
+        """The price of each model by its id, None where it is unknown."""
+        return {model.id: model.price for model in self.models.values()}
 
     def unplanned(self, served: Iterable[str]) -> tuple[str, ...]:
         """Return the scripted ids among served ones for which no plan is configured.

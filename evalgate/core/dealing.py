@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from evalgate.core.confirmation import most_confirming_runs
 from evalgate.core.counts import TaskCounts
 from evalgate.core.policy import Policy
-from evalgate.core.simulation import Outlook, follow
+from evalgate.core.simulation import Outlook, outlook_of
 
 
 def trials_needed(*, stored: int, planned: int) -> int:
@@ -93,14 +94,8 @@ def dealt_outlook(
         ValueError: a task has fewer trials than a gate takes.
     """
     rng = random.Random(f"{stored} {planned} {base is head}")  # noqa: S311 - no secret
-    blocked = suspected = spent = 0
-    for _ in range(gates):
-        one = Dealt(rng, base, head, stored=stored)
-        found = follow(one, policy, planned=planned)
-        blocked += found.worse
-        suspected += bool(found.last.suite or found.last.tasks)
-        spent += one.spent
-    return Outlook(blocked=blocked / gates, suspected=suspected / gates, spent=spent / gates)
+    deal = partial(Dealt, rng, base, head, stored=stored)
+    return outlook_of(deal, policy, planned=planned, gates=gates)
 
 
 def _take(deal: list[bool], number: int) -> int:

@@ -48,6 +48,13 @@ EXIT_CODES: Mapping[Decision, ExitCode] = {
 }
 
 
+def exit_code_of(decision: Decision, *, strict: bool) -> ExitCode:
+    """Return the exit code of a decision; ``strict`` takes undecided for not measured."""
+    if strict and decision is Decision.UNDECIDED:
+        return ExitCode.NOT_MEASURED
+    return EXIT_CODES[decision]
+
+
 def worst(codes: Iterable[ExitCode]) -> ExitCode:
     """Return the code that is told when several hold; none at all is a pass."""
     return min(codes, key=_PRECEDENCE.index, default=ExitCode.OK)

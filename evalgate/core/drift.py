@@ -1,7 +1,7 @@
 """Slow creep: sessions of an unchanged harness held against an anchor window.
 
-A rolling window drifts along with what it should see; an anchor, the first sessions after the
-last deliberate promotion, does not. One session is one run of the suite with nothing changed.
+A rolling window drifts along with what it should see; an anchor, the first sessions
+under the conditions of today, does not. One session is a day of a suite with nothing changed.
 """
 
 from __future__ import annotations

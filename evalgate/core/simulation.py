@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import random
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Final, Protocol
@@ -100,7 +100,12 @@ class MadeUp:
 
 
 class Gate(Protocol):
-    """What has the runs that a gate asks for: the head's, and fresh ones of both sides."""
+    """What has the runs that a gate asks for: the head's, and fresh ones of both sides.
+
+    ``spent`` counts those that were taken.
+    """
+
+    spent: int
 
     def round(self, runs: int) -> list[TaskCounts]:
         """Return so many of the head's runs of each task, beside the baseline."""
@@ -163,15 +168,24 @@ def outlook(
     """
     rng = random.Random(f"{planned} {drop} {sorted(stored.items())}")  # noqa: S311 - no secret
     names = list(stored)
-    blocked = suspected = spent = 0
-    for _ in range(gates):
+
+    def one() -> MadeUp:
         base = [rng.betavariate(p + 0.5, n - p + 0.5) for p, n in stored.values()]
         head = lowered(base, drop)
         arms = {
             name: Arm(base=b, head=h, stored_passed=stored[name][0], stored_runs=stored[name][1])
             for name, b, h in zip(names, base, head, strict=True)
         }
-        one = MadeUp(rng, arms, allocation)
+        return MadeUp(rng, arms, allocation)
+
+    return outlook_of(one, policy, planned=planned, gates=gates)
+
+
+def outlook_of(make: Callable[[], Gate], policy: Policy, *, planned: int, gates: int) -> Outlook:
+    """Make so many gates, one after the other, and return what became of them."""
+    blocked = suspected = spent = 0
+    for _ in range(gates):
+        one = make()
         found = follow(one, policy, planned=planned)
         blocked += found.worse
         suspected += bool(found.last.suite or found.last.tasks)

@@ -11,6 +11,7 @@ from typing import Any
 
 from evalgate.core.identity import Conditions, TrialKey
 from evalgate.core.json import Json
+from evalgate.core.trajectory import Usage
 from evalgate.core.tripwires import Hit
 
 
@@ -98,6 +99,16 @@ class Signals:
     files_outside: int | None = None
     repeated_calls: int | None = None
     confirmations_asked: int | None = None
+
+    @property
+    def usage(self) -> Usage:
+        """The tokens of the trial."""
+        return Usage(
+            input_tokens=self.input_tokens,
+            output_tokens=self.output_tokens,
+            cache_read_tokens=self.cache_read_tokens,
+            cache_write_tokens=self.cache_write_tokens,
+        )
 
     def to_json(self) -> dict[str, Json]:
         """Return the JSON form."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from evalgate.core.advice import Advice, advice
 from evalgate.core.change import COMPARABLE, Change, TaskChange, change_of, to_json
 from evalgate.core.counts import TaskCounts
-from evalgate.core.decision import EXIT_CODES, Decision
+from evalgate.core.decision import Decision, exit_code_of
 from evalgate.core.errored import Errored, errored_of
 from evalgate.core.identity import FORMAT
 from evalgate.core.json import Json
@@ -54,9 +54,7 @@ class Verdict:
     @property
     def exit_code(self) -> ExitCode:
         """The exit code of the decision; ``strict`` takes undecided for not measured."""
-        if self.strict and self.decision is Decision.UNDECIDED:
-            return ExitCode.NOT_MEASURED
-        return EXIT_CODES[self.decision]
+        return exit_code_of(self.decision, strict=self.strict)
 
     def of(self, *kinds: Change) -> tuple[TaskChange, ...]:
         """Return the changes of some kinds."""

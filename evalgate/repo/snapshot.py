@@ -1,4 +1,4 @@
-"""Files without their history: exact blobs of a tree, and a repository of one commit."""
+"""Files without their history: a repository of one commit."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from evalgate.core.files import File, Tree, is_safe_path, tree_digest
 from evalgate.disk import open_passing_folder
 from evalgate.errors import UsageError
 from evalgate.repo.program import call_git, isolated
-from evalgate.repo.treeview import TreeView
 
 _BRANCH = "refs/heads/main"
 _WHO = "Snapshot <snapshot@example.invalid> 946684800 +0000"
@@ -23,11 +22,6 @@ _CONFIG = b"""[core]
 #: Files are laid out byte for byte, so no attribute of the project may make git expect
 #: other bytes on disk than the ones it stores.
 _ATTRIBUTES = b"* -text !eol !ident !filter !working-tree-encoding\n"
-
-
-def read_snapshot(view: TreeView, subdir: str = "") -> dict[str, File]:
-    """Return the exact files of a tree below ``subdir``; no filter, no attribute applies."""
-    return view.read_prefix(subdir)
 
 
 def single_commit_repository(

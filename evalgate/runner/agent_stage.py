@@ -66,7 +66,7 @@ def agent_stage(
             places={**labelled, CANARY_LABEL: canary},
             passing=frozenset({CANARY_LABEL}),
             allowed=task.limits.allowance,
-            prices={m.id: m.price for m in bench.harness.config.models.values()},
+            prices=bench.harness.config.prices,
             spending=bench.spending,
             scrubs=bench.harness.config.cassettes.scrubs,
             faults=bench.faults.of_task(task.id) if bench.faults else (),

@@ -1,8 +1,8 @@
-"""The grade stage: another fresh sandbox with snapshot, claim and hidden tests.
+"""The grade of a claim: what the hidden tests and the checks say of it.
 
-Nothing the agent started is alive any more, and the tests are laid in last, so they win. What
-could not be measured is tried once more on files known to be good: a trouble that these do not
-have is the claim's doing, and a wrong answer.
+It is graded in a sandbox of its own (`evalgate.runner.grade_stage`). What could not be measured is
+tried once more on files known to be good: a trouble that these do not have is the claim's doing,
+and a wrong answer.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""One run of the grade stage: files laid out, commands run in them one by one, reports read."""
+"""One run of the grade stage: files laid out, commands run in them one by one, reports read.
+
+Another fresh sandbox with snapshot, claim and hidden tests: nothing the agent started is alive any
+more, and the tests are laid in last, so they win.
+"""
 
 from __future__ import annotations
 

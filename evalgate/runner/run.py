@@ -13,7 +13,6 @@ from typing import Final, Protocol
 from evalgate.core.config import Config
 from evalgate.core.limits import Allowance, Tally, tokens_of
 from evalgate.core.task import Task
-from evalgate.core.trajectory import Usage
 from evalgate.core.trial import Signals, Trial
 from evalgate.errors import (
     BudgetReachedError,
@@ -168,7 +167,7 @@ def spent_before(
 def _used(
     run: RunFolder, asked: Iterable[tuple[str, int, CassetteFile | None]], config: Config
 ) -> Tally:
-    prices = {model.id: model.price for model in config.models.values()}
+    prices = config.prices
     made = {(trial.task, trial.key.n): trial for trial in run.trials}
     used = Tally()
     for task, n, tape in asked:
@@ -194,14 +193,7 @@ def _tally(signals: Signals) -> Tally:
     return Tally(
         turns=signals.turns or 0,
         tool_calls=signals.tool_calls or 0,
-        tokens=tokens_of(
-            Usage(
-                input_tokens=signals.input_tokens,
-                output_tokens=signals.output_tokens,
-                cache_read_tokens=signals.cache_read_tokens,
-                cache_write_tokens=signals.cache_write_tokens,
-            )
-        ),
+        tokens=tokens_of(signals.usage),
         usd=signals.cost_usd,
     )
 

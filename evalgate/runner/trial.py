@@ -14,7 +14,6 @@ from evalgate.core.claim import diff_lines, render_patch
 from evalgate.core.exchange import Exchange
 from evalgate.core.habits import asked_for_confirmation, repeated_calls
 from evalgate.core.identity import Conditions, TrialKey
-from evalgate.core.pricing import Price
 from evalgate.core.task import Task
 from evalgate.core.trial import CheckResult, Evidence, Outcome, Signals, Trial
 from evalgate.gateway.cassette import CassetteFile
@@ -112,11 +111,7 @@ def _made(bench: Bench, trial: Trial, route: Route, earlier: TakenUp | None, *, 
 
 def _drop(bench: Bench, exchanges: Iterable[Exchange]) -> None:
     if bench.spending is not None:
-        bench.spending.drop(spent_on(exchanges, _prices(bench)))
-
-
-def _prices(bench: Bench) -> dict[str, Price | None]:
-    return {model.id: model.price for model in bench.harness.config.models.values()}
+        bench.spending.drop(spent_on(exchanges, bench.harness.config.prices))
 
 
 def _sealed(
@@ -253,7 +248,7 @@ def _signals(bench: Bench, task: Task, work: Work) -> Signals:
         output_tokens=usage.output_tokens,
         cache_read_tokens=usage.cache_read_tokens,
         cache_write_tokens=usage.cache_write_tokens,
-        cost_usd=cost_of(work.witness.exchanges, _prices(bench)),
+        cost_usd=cost_of(work.witness.exchanges, bench.harness.config.prices),
         turns=trajectory.turns,
         tool_calls=len(trajectory.calls),
         failed_tool_calls=sum(call.ok is False for call in trajectory.calls),

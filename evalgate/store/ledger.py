@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,6 +10,11 @@ from evalgate.core.files import Tree
 from evalgate.core.identity import FORMAT
 from evalgate.core.json import Json
 from evalgate.errors import UsageError
+from evalgate.store.baselines import FOLDER as BASELINES
+from evalgate.store.document import dump_document, load_document
+
+#: Their folder, from the project's directory.
+FOLDER = f"{BASELINES}/ledger"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -50,8 +54,13 @@ class Entry:
         }
 
 
+def dump_ledger(entry: Mapping[str, Any]) -> bytes:
+    """Return the bytes of one experiment's file."""
+    return dump_document({"format": FORMAT, **entry})
+
+
 def load_ledger(files: Tree) -> tuple[Entry, ...]:
-    """Read the entries among files below ``baselines/ledger/``, oldest first.
+    """Read the entries among files below their folder, oldest first.
 
     Raises:
         UsageError: one is newer than this evalgate, or is none.
@@ -75,25 +84,20 @@ def read_ledger(files: Tree) -> tuple[tuple[Entry, ...], tuple[UsageError, ...]]
 
 
 def _load(data: bytes, path: str) -> Entry:
-    name = f"baselines/ledger/{path}"
-    try:
-        value: Mapping[str, Any] = tomllib.loads(data.decode())
-        if int(value["format"]) > FORMAT:
-            message = f"{name}: format {value['format']} is newer than this evalgate knows"
-            raise UsageError(message, hint="upgrade git-evalgate")
-        return Entry(
-            date=str(value["date"]),
-            fingerprint=str(value["fingerprint"]),
-            decision=str(value["decision"]),
-            reason=str(value.get("reason", "")),
-            evidence=str(value["evidence"]),
-            passed=sum(int(one) for one in value["passed"].values()),
-            measured=sum(int(one) for one in value["measured"].values()),
-            parts={str(part): str(one) for part, one in value["parts"].items()},
-            hypothesis=str(value.get("hypothesis", "")),
-            changed=tuple(map(str, value.get("changed", ()))),
-            read={str(who): int(number) for who, number in value.get("read", {}).items()},
-        )
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
-        message = f"{name}: this is no ledger entry: {error!r}"
-        raise UsageError(message, hint="restore it from git") from error
+    return load_document(data, name=f"{FOLDER}/{path}", what="ledger entry", read=_entry)
+
+
+def _entry(value: Mapping[str, Any]) -> Entry:
+    return Entry(
+        date=str(value["date"]),
+        fingerprint=str(value["fingerprint"]),
+        decision=str(value["decision"]),
+        reason=str(value.get("reason", "")),
+        evidence=str(value["evidence"]),
+        passed=sum(int(one) for one in value["passed"].values()),
+        measured=sum(int(one) for one in value["measured"].values()),
+        parts={str(part): str(one) for part, one in value["parts"].items()},
+        hypothesis=str(value.get("hypothesis", "")),
+        changed=tuple(map(str, value.get("changed", ()))),
+        read={str(who): int(number) for who, number in value.get("read", {}).items()},
+    )

@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import tomllib
-
 import tomli_w
 
 from evalgate.core.files import Tree
-from evalgate.core.identity import FORMAT
 from evalgate.core.waiver import Waiver
-from evalgate.errors import UsageError
+from evalgate.store.baselines import FOLDER as BASELINES
+from evalgate.store.document import load_document, require_own_name
 
 #: Their folder, from the project's directory.
-FOLDER = "baselines/waivers"
-
-_HINT = "restore it from git; `evalgate waive` writes one"
+FOLDER = f"{BASELINES}/waivers"
 
 
 def dump_waiver(waiver: Waiver) -> bytes:
@@ -36,18 +32,6 @@ def load_waivers(files: Tree) -> tuple[Waiver, ...]:
 
 
 def _load(data: bytes, name: str) -> Waiver:
-    try:
-        value = tomllib.loads(data.decode())
-        if int(value["format"]) > FORMAT:
-            message = f"{name}: format {value['format']} is newer than this evalgate knows"
-            raise UsageError(message, hint="upgrade git-evalgate")
-        waiver = Waiver.from_json(value)
-    except (ValueError, LookupError, TypeError, OverflowError) as error:
-        message = f"{name}: this is no waiver: {error!r}"
-        raise UsageError(
-            message, hint="restore it from git; `evalgate waive` writes one"
-        ) from error
-    if name.rsplit("/", 1)[-1] != waiver.filename:
-        message = f"{name}: the content belongs to {waiver.filename}: it was edited by hand"
-        raise UsageError(message, hint=_HINT)
+    waiver = load_document(data, name=name, what="waiver", read=Waiver.from_json)
+    require_own_name(name, waiver.filename, hint="`evalgate waive` writes one")
     return waiver

@@ -182,6 +182,20 @@ def test_trials_under_other_tripwires_are_not_taken(recorded, scripted, evalgate
     assert "this change edits the tripwires; the base's are looked for" in done.stdout
 
 
+def test_a_confirmation_under_other_tripwires_is_made_again(recorded, scripted, live):
+    """What the base looks for since then was not looked for in it."""
+    config = (recorded.path / "evalgate.toml").read_text()
+    prompt = (recorded.path / "agent/prompts/rewrite.md").read_text()
+    edit(recorded, "Be WRONG.\n")
+    assert live("-j", "1").returncode == 1
+    recorded.write("evalgate.toml", config + '\n[tripwires]\nwithout = ["history"]\n')
+    edit(recorded, prompt)
+    edit(recorded, "Be WRONG.\n")
+    scripted.requests.clear()
+    assert live("-j", "1").returncode == 1
+    assert len(scripted.requests) == 6 + 12
+
+
 def test_all_rounds_are_accepted_together(recorded, scripted, live, evalgate):
     """They are one sample; a confirmation, which is of two harnesses, is none."""
     edit(recorded, "Be WRONG.\n")

@@ -54,7 +54,7 @@ def test_the_calls_of_before_and_now_stand_beside_the_diff(careless, evalgate):
     done = evalgate("gate", cwd=careless.path)
     assert done.returncode == 1, done.stdout + done.stderr
     page = done.stdout
-    assert "**What broke:** `double` passed 3/3 before and passes 0/3 now." in page
+    assert "**What fell most:** `double` passed 3/3 before and passes 0/3 now." in page
     fold = page.partition("<summary>double: 3/3 → 0/3</summary>")[2].partition("</details>")[0]
     assert "-    return n * 2\n+    return n * 9\n" in fold
     assert "Tool calls, from a trial that passed before (−, 2) to this one (+, 1):" in fold

@@ -11,7 +11,7 @@ import pytest
 
 from evalgate.core.files import File, FileMode
 from evalgate.errors import UsageError
-from evalgate.repo.snapshot import read_snapshot, single_commit_repository
+from evalgate.repo.snapshot import single_commit_repository
 from evalgate.repo.subject import Subject
 from evalgate.repo.treeview import open_tree
 
@@ -139,8 +139,8 @@ def test_snapshots_are_exact(work: Any) -> None:
         }
     )
     with open_tree(work.locate(), Subject.parse("HEAD")) as view:
-        files = read_snapshot(view)
+        files = view.read_prefix("")
         assert files["keep"] == File(data=b"k\n")
         assert files["id"] == File(data=b"$Id$ $Format:%H$\n")
-        assert read_snapshot(view, "sub") == {"x": File(data=b"x\n")}
-        assert read_snapshot(view, "none") == {}
+        assert view.read_prefix("sub") == {"x": File(data=b"x\n")}
+        assert view.read_prefix("none") == {}

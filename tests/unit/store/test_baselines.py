@@ -15,10 +15,10 @@ from evalgate.core.files import File
 from evalgate.errors import UsageError
 from evalgate.store.baselines import (
     dump_baseline,
-    dump_ledger,
     load_baseline,
     load_baselines,
 )
+from evalgate.store.ledger import dump_ledger
 
 Make = Callable[..., Baseline]
 

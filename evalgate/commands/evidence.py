@@ -231,7 +231,6 @@ def head_trials(it: Gathering, made: MadeHere) -> HeadTrials:
             made.trials,
             fingerprint=it.harness.fingerprint,
             evidence=Evidence.MEASURED,
-            recordings=len(made.runs),
         ),
         tasks=it.tasks,
         sandbox=newest.plan.sandbox if newest else "",

@@ -150,6 +150,9 @@ def _judged(
     if state.fingerprint.digest == base.fingerprint.digest:
         sentence = "The harness did not change: there is nothing to judge."
         return plain(Decision.NOTHING_TO_JUDGE, sentence), story
+    if not base.tasks:
+        sentence = "Nothing can run: the base's suite, which judges, holds no task."
+        return plain(Decision.NOTHING_RAN, sentence), story
     found = find_baseline(base)
     line = "baseline: none" if found is None else found.line
     match: dict[str, Json] = {"match": "none"} if found is None else found.to_json()

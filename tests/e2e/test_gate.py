@@ -258,6 +258,7 @@ def test_several_runs_made_here_are_pooled(recorded, scripted, evalgate):
     done = evalgate("gate", cwd=recorded.path)
     assert done.returncode == 1, done.stdout
     assert "50 % (6/12)" in done.stdout
+    assert "recording no." not in done.stdout  # runs are no recordings
 
 
 def test_a_change_can_not_send_a_key_somewhere_else(recorded, scripted, evalgate):
@@ -369,3 +370,17 @@ def test_an_edited_workflow_is_named(recorded, evalgate):
     recorded.commit("quiet")
     done = evalgate("gate", cwd=recorded.path)
     assert "edits the workflow: .github/workflows/evalgate.yml" in done.stdout
+
+
+@pytest.mark.parametrize("options", [(), ("--live",), ("--live", "--usd", "5")])
+def test_a_base_without_tasks_has_nothing_to_run(recorded, evalgate, options):
+    """Zero tasks are exit 5, never a pass, an estimate of nothing or a crash."""
+    recorded.git("rm", "-rq", "tasks")
+    recorded.commit("no task")
+    recorded.write("agent/prompts/rewrite.md", "Another one.\n")
+    recorded.commit("Another prompt")
+    done = evalgate("gate", *options, cwd=recorded.path)
+    assert done.returncode == 5, done.stderr
+    found = verdict(recorded)
+    assert (found["decision"], found["exit_code"]) == ("nothing ran", 5)
+    assert "the base's suite, which judges, holds no task" in done.stdout

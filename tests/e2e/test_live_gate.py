@@ -87,6 +87,8 @@ def test_a_world_that_got_worse_is_not_the_change_s_doing(recorded, scripted, li
     found = verdict(recorded)
     assert found["decision"] == "baseline moved"
     assert "The base itself does worse today" in found["sentence"]
+    base = recorded.git("rev-parse", "--short=12", "HEAD~1")
+    assert f"evalgate baseline renew --rev {base}" in done.stdout
 
 
 def test_a_provider_that_fails_is_not_measured(recorded, scripted, live):

@@ -9,6 +9,11 @@ ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text()
 WIRE = (ROOT / "docs/wire.md").read_text()
 GITHUB = (ROOT / "docs/github.md").read_text()
+#: Every page by its path below the root.
+PAGES = {
+    str(path.relative_to(ROOT)): path.read_text()
+    for path in (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+}
 
 
 def blocks(language: str, page: str) -> list[str]:

@@ -107,7 +107,11 @@ def load_config(source: Source, *, below: tuple[str, ...]) -> Config | None:
         if not isinstance(data, Mapping) or name not in data:
             return None
         data = data[name]
-    top = Reader(data, source, below)
+    return read_config(Reader(data, source, below))
+
+
+def read_config(top: Reader) -> Config:
+    """Read the table that holds all others; UsageError names what is wrong in it."""
     tables = {name: top.table(name) for name in _TABLES}
     top.done()  # a table with a typing error must not look like a missing one
     harness = _harness(tables["harness"])
@@ -115,7 +119,7 @@ def load_config(source: Source, *, below: tuple[str, ...]) -> Config | None:
     suite, budget = tables["suite"], tables["budget"]
     limits, hook, report = tables["limits"], tables["hook"], tables["report"]
     config = Config(
-        source=source.name,
+        source=top.source.name,
         harness=_with_plans(harness, models),
         models=models,
         agent=_agent(tables["agent"]),

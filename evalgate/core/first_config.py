@@ -27,7 +27,7 @@ class FirstConfig:
         """Return the TOML, its tables below the named ones."""
         start = "".join(f"{name}." for name in below)
         lines = [
-            "# What evalgate judges. The README of git-evalgate lists every key.",
+            "# What evalgate judges. docs/configuration.md of git-evalgate lists every key.",
             f"[{start}harness.parts]  # what makes the agent: globs in git; one must match",
             *(f"{_key(name)} = {_texts(globs)}" for name, globs in self.parts.items()),
         ]

@@ -19,7 +19,7 @@ from evalgate.errors import UsageError
 
 T = TypeVar("T")
 
-_HINT = "the README lists every key with its type"
+_HINT = "docs/configuration.md of git-evalgate lists every key with its type"
 
 _HEADER = re.compile(r"^\s*\[{1,2}\s*([^\]]+?)\s*\]{1,2}\s*(#.*)?$")
 _KEY = re.compile(r"^\s*([A-Za-z0-9_.\-\"' ]+?)\s*=")
@@ -195,7 +195,7 @@ class Reader:
 
     def table(self, key: str) -> Reader:
         """Read a table; a missing one is empty."""
-        return Reader(self._get(key, {}), self.source, (*self.path, key), nth=self._nth)
+        return type(self)(self._get(key, {}), self.source, (*self.path, key), nth=self._nth)
 
     def tables(self, key: str) -> list[Reader]:
         """Read a list of tables; a missing one is empty."""
@@ -203,7 +203,7 @@ class Reader:
         if not isinstance(value, list):
             raise self.error("must be a list of tables", key)
         path = (*self.path, key)
-        return [Reader(item, self.source, path, nth=nth) for nth, item in enumerate(value)]
+        return [type(self)(item, self.source, path, nth=nth) for nth, item in enumerate(value)]
 
     def named(self, key: str, read: Callable[[Reader], T]) -> dict[str, T]:
         """Read a table of tables under names the user chose."""

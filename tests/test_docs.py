@@ -9,7 +9,9 @@ import click
 import pytest
 
 from evalgate.cli.command_line import cli
+from evalgate.core.confirmation import LIVE_RULE
 from evalgate.core.decision import EXIT_CODES, Decision, exit_code_of
+from evalgate.core.policy import Policy
 from evalgate.errors import ExitCode
 from tests.pages import PAGES, blocks, coded, rows
 
@@ -65,3 +67,28 @@ def test_every_exit_code_is_told():
     """Of every command, in order."""
     told = [int(first.strip("| ")) for first, *_ in rows("## Codes", EXIT_PAGE)]
     assert told == [int(code) for code in ExitCode]
+
+
+def test_the_thresholds_in_plain_words_are_those_of_the_code():
+    """Each where it is spoken of."""
+    page, policy = PAGES["docs/statistics.md"], Policy()
+    assert f"{policy.margin * 100:g} points unless you say otherwise" in page
+    assert f"most\n{policy.suite_alpha:g} (`policy.suite_alpha`)" in page
+    assert f"min-P at most {policy.task_alpha:g} (`policy.task_alpha`)" in page
+    for number in re.findall(r"\d\.\d+", LIVE_RULE):
+        assert f"{float(number):g}" in page.split("**A live gate**")[1].split("Why fresh")[0]
+
+
+def test_the_figures_of_gates_are_those_that_were_measured():
+    """The table says what the page of real gates does, and the sentence what the README does."""
+    page, gates = PAGES["docs/statistics.md"], PAGES["docs/real-gates.md"]
+    table = rows("## What the number of trials buys", page)
+    told = [re.findall(r"[\d.]+%?", " ".join(cells)) for cells in table]
+    measured = re.findall(r"^ +(\d+) +(\d+) +([\d.]+%) +([\d.]+%) +([\d.]+%)$", gates, re.MULTILINE)
+    assert told == [[*row] for row in measured]
+    costs = re.search(r"the edit costs .*-(\S+) points +-(\S+) points", gates)
+    assert costs is not None
+    assert re.findall(r"costs ([\d.]+)", page) == [*costs.groups()]
+    for figure in ("1.6 to 3.5 % of simulated", "77 and 73 %", "2,334 real"):
+        assert figure in page
+        assert figure in PAGES["README.md"]

@@ -285,7 +285,7 @@ KNOWN: Final[Mapping[str, frozenset[str]]] = {
 
 
 def table() -> str:
-    """Return the table of the README: which attack is held by which provider."""
+    """Return the table of docs/security.md: which attack is held by which provider."""
     rows = ["| a program inside | docker | podman | bwrap | process |", "|---|---|---|---|---|"]
     for name in _NAMES:
         held = ["no" if name in KNOWN[one] else "held" for one in KNOWN]

@@ -16,7 +16,7 @@ from evalgate.protocols import SandboxProvider, Stage, StageResult, StageStatus
 from evalgate.sandboxes.table import PROVIDERS
 from tests.contracts.attacks import ATTACKS, BEGAN, ENDED, KNOWN, Attack, table
 
-README = Path(__file__).parents[2] / "README.md"
+PAGE = Path(__file__).parents[2] / "docs/security.md"
 
 #: Nothing that does harm is let loose where nothing would hold it.
 CASES = [
@@ -79,6 +79,6 @@ def test_each_provider_of_the_table_is_attacked() -> None:
     assert set(KNOWN) == set(PROVIDERS)
 
 
-def test_the_readme_says_what_is_held() -> None:
-    """The table of the README is made of this list."""
-    assert table() in README.read_text(encoding="utf-8")
+def test_the_page_says_what_is_held() -> None:
+    """The table of the page on security is made of this list."""
+    assert table() in PAGE.read_text(encoding="utf-8")

@@ -48,7 +48,7 @@ HEAD = """# Configuration
 
 Every table and key of `evalgate.toml`, or of the same tables below `[tool.evalgate]` in
 `pyproject.toml`. `NAME` is a name that you choose. An unknown key, a wrong type and a missing one
-are exit 2, with file, line and key. A task has a file of its own.
+are exit 2, with file, line and key. A task has [a file of its own](tasks.md).
 
 The fingerprint is made of the tables FINGERPRINT
 (without `harness.root`) and the files that the parts match. The base's policy, tasks and template

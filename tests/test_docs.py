@@ -8,13 +8,18 @@ import shlex
 import click
 import pytest
 
+from evalgate.checks.table import CHECKS, build_checks
 from evalgate.cli.command_line import cli
 from evalgate.core.confirmation import LIVE_RULE
 from evalgate.core.decision import EXIT_CODES, Decision, exit_code_of
+from evalgate.core.files import File
 from evalgate.core.policy import Policy
-from evalgate.errors import ExitCode
-from tests.pages import PAGES, blocks, coded, rows
+from evalgate.core.task import Limits, Task
+from evalgate.errors import ExitCode, UsageError
+from evalgate.tasks.harbor import load_harbor_task
+from tests.pages import PAGES, blocks, coded, named, rows
 
+TASKS_PAGE = PAGES["docs/tasks.md"]
 EXIT_PAGE = PAGES["docs/exit-codes.md"]
 _SPAN = re.compile(r"`evalgate ([^`\n]+)`")
 _LINE = re.compile(r"^(?:.*bin/)?evalgate ([^#\n]+)", re.MULTILINE)
@@ -92,3 +97,47 @@ def test_the_figures_of_gates_are_those_that_were_measured():
     for figure in ("1.6 to 3.5 % of simulated", "77 and 73 %", "2,334 real"):
         assert figure in page
         assert figure in PAGES["README.md"]
+
+
+def task_of(toml: str) -> Task:
+    """Read a task that has this in its task.toml."""
+    page = {"instruction.md": "Do it.\n", "tests/test.sh": "", "environment/workspace/a": ""}
+    files = {path: File(data=text.encode()) for path, text in page.items()}
+    return load_harbor_task("tasks/one", {**files, "task.toml": File(data=toml.encode())})
+
+
+def test_the_example_of_a_task_is_one():
+    """With each kind of thing that the page tells of."""
+    example, set_up = blocks("toml", TASKS_PAGE)
+    task = task_of(example)
+    assert (task.id, task.limits.max_turns, task.tags) == ("paginate", 8, ("easy",))
+    assert [spec.advisory for spec, _ in build_checks(task)] == [False, True]
+    assert task_of(set_up).environment.set_up.network
+
+
+@pytest.mark.parametrize(
+    "table",
+    ["task", "agent", "verifier", "environment", "metadata.evalgate", "metadata.evalgate.setup"],
+)
+def test_every_key_of_a_task_is_told(table):
+    """No more and no fewer: who writes another one is told those that there are."""
+    with pytest.raises(UsageError) as caught:
+        task_of(f"[{table}]\nzzzzzzzzzz = 1\n")
+    known = set(caught.value.hint.removeprefix("known keys: ").split(", "))
+    table_rows = rows("## Keys of `task.toml`", TASKS_PAGE)
+    told = [coded(keys) for tables, keys, *_ in table_rows if table in coded(tables)]
+    assert {key for keys in told for key in keys} == known
+
+
+def test_the_defaults_of_a_task_are_told():
+    """Its two times and its turns."""
+    cells = {keys: default for _, keys, _, default, _ in rows("## Keys of `task.toml`", TASKS_PAGE)}
+    usual = Limits()
+    times = [row for row in rows("## Keys of `task.toml`", TASKS_PAGE) if "timeout" in row[1]]
+    assert [float(row[3]) for row in times[:2]] == [usual.agent_seconds, usual.grade_seconds]
+    assert cells["`max_turns`"].endswith(f" {usual.max_turns}")
+
+
+def test_every_kind_of_check_is_told():
+    """No more and no fewer."""
+    assert set(named("## Checks", TASKS_PAGE)) == set(CHECKS)

@@ -47,14 +47,6 @@ def test_every_command_is_named(evalgate, tmp_path):
         assert f"evalgate {command}" in README, command
 
 
-def test_the_check_types_of_the_table_are_the_ones_there_are():
-    """No more and no fewer."""
-    from evalgate.checks.table import CHECKS
-
-    types = re.findall(r"^\| `([a-z_]+)` \|", README, re.MULTILINE)
-    assert set(types) == set(CHECKS)
-
-
 def test_the_demo_and_the_repository_have_one_harness():
     """Their hashed tables say the same, so that one set of recordings serves both."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())

@@ -19,7 +19,7 @@ from evalgate.errors import UsageError
 
 T = TypeVar("T")
 
-_HINT = "docs/configuration.md of git-evalgate lists every key with its type"
+_HINT = "docs/configuration.md and docs/tasks.md of git-evalgate list every key with its type"
 
 _HEADER = re.compile(r"^\s*\[{1,2}\s*([^\]]+?)\s*\]{1,2}\s*(#.*)?$")
 _KEY = re.compile(r"^\s*([A-Za-z0-9_.\-\"' ]+?)\s*=")

@@ -141,3 +141,10 @@ def test_the_defaults_of_a_task_are_told():
 def test_every_kind_of_check_is_told():
     """No more and no fewer."""
     assert set(named("## Checks", TASKS_PAGE)) == set(CHECKS)
+
+
+def test_the_task_in_place_of_an_assertion_is_one():
+    """It needs no tests: its check decides."""
+    (example,) = blocks("toml", PAGES["docs/migration.md"])
+    ((spec, _),) = build_checks(task_of(example))
+    assert spec.type in CHECKS

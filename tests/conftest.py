@@ -16,6 +16,11 @@ if TYPE_CHECKING:
     from tests.github.fake import FakeGitHub
 
 SCRIPT = Path(sys.executable).parent / "evalgate"
+ROOT = str(Path(__file__).parents[1])
+if ROOT not in sys.path:
+    # Benchmarks are no part of the package. They are found in the repository, after all else, so
+    # that the evalgate that is tested stays the one that is installed.
+    sys.path.append(ROOT)
 
 
 def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:

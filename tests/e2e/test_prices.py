@@ -60,7 +60,7 @@ def test_no_change_makes_itself_cheap(base, scripted, evalgate, price, told, way
     assert found["decision"] == "regression"
     assert "cost: $0.1200 → $0.3600 a trial" in found["sentence"]
     edit = "this change edits the price of scripted-1: input $1000, output $1000 a million tokens"
-    assert f"{edit} → {told}" in done.stdout
+    assert f"{edit} → {told}" in done.stdout.replace("\\$", "$")
 
 
 def test_a_gate_s_money_is_counted_at_the_base_s_prices(base, scripted, evalgate):

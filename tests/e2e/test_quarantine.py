@@ -51,7 +51,7 @@ def test_a_task_in_quarantine_decides_nothing_and_is_shown(
     day = review.strip('"')
     assert f"decides nothing: double (flaky; owner ann, review by {day})" in done.stdout
     assert ("OVERDUE" in done.stdout) is overdue
-    assert "| `double` | in quarantine | 3/3 | 0/3 |" in done.stdout
+    assert "| `double` | in quarantine, not counted | 3/3 | 0/3 |" in done.stdout
     (entry,) = verdict(recorded)["quarantine"]
     assert (entry["task"], entry["overdue"]) == ("double", overdue)
     recorded.write("README.md", "words\n")

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
+from evalgate.commands.named_trials import name_trial
 from evalgate.commands.project import State
 from evalgate.commands.recordings import find_recordings
 from evalgate.core.sample import Row
@@ -34,7 +35,7 @@ class Courses:
             if recorded is not None:
                 return witness_of(recorded.tape.exchanges).trajectory
             for run, trial in self._made.get(_identity(task, row.outcome, row.signals), ()):
-                path = run.path / "artifacts" / trial.artifacts / "trajectory.json"
+                path = run.artifacts / trial.artifacts / "trajectory.json"
                 try:
                     return load_atif(path.read_text(encoding="utf-8"), name=str(path))
                 except (OSError, UsageError):  # graded again, cleaned away, or of another program
@@ -48,7 +49,7 @@ class Courses:
         """
         for row in rows:
             for run, trial in self._made.get(_identity(task, row.outcome, row.signals), ()):
-                return f"{run.id}:{task}:{trial.key.n}"
+                return name_trial(run, trial)
         return ""
 
     @cached_property

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shlex import quote
 
+from evalgate.commands.named_trials import name_trial
 from evalgate.commands.project import Project
 from evalgate.core.change import Change
 from evalgate.core.decision import Decision
@@ -49,6 +50,6 @@ def _command(project: Project, fingerprint: str, task: str) -> str:
             if not same or trial.outcome is not Outcome.PASSED:
                 continue
             if trial.artifacts:
-                return f"evalgate show {quote(f'{run.id}:{task}:{trial.key.n}')}"
+                return f"evalgate show {quote(name_trial(run, trial))}"
             found = found or f"evalgate cassette show {quote(f'{task}:{trial.key.n}')}"
     return found

@@ -18,6 +18,11 @@ class NamedTrials:
     trials: tuple[Trial, ...]
 
 
+def name_trial(run: RunFolder, trial: Trial) -> str:
+    """Return the name under which a trial of a run is found."""
+    return f"{run.id}:{trial.task}:{trial.key.n}"
+
+
 def find_trials(store: RunStore, name: str) -> NamedTrials:
     """Return what ``RUN[:TASK[:N]]`` names; UsageError when there is no such trial."""
     run_name, _, rest = name.partition(":")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalgate.commands.named_trials import find_trials
+from evalgate.commands.named_trials import find_trials, name_trial
 from evalgate.commands.project import WORKTREE, Project, open_state
 from evalgate.commands.show import show
 from evalgate.commands.trial_page import read_page
@@ -118,7 +118,7 @@ def _known(project: Project, trials: tuple[Trial, ...]) -> tuple[Path | None, li
 
 def _to_read(project: Project, run: RunFolder, one: Reading, shelf: Path | None) -> ToRead:
     trial = one.trial
-    place = f"{run.id}:{trial.task}:{trial.key.n}"
+    place = name_trial(run, trial)
     page = read_page(run, trial, shelf, wire=False)
     text = "\n".join([*_trajectory(page), show(project, place)])
     return ToRead(place=place, trial=trial, why=one.why, text=text)

@@ -59,12 +59,12 @@ def _trial(run: RunFolder, trial: Trial) -> str:
     if trial.evidence is Evidence.FAULTED:
         lines += [f"  fault: {fault}" for fault in trial.faults or ("none fired",)]
     lines += [f"  tripwire {hit.name}: {hit.place}: {hit.excerpt}" for hit in trial.tripwires]
-    told = run.path / "artifacts" / trial.artifacts / "divergence.txt"
+    told = run.artifacts / trial.artifacts / "divergence.txt"
     if trial.diverged and told.is_file():
         text = told.read_text(encoding="utf-8", errors="replace")
         lines += ["  why it diverged:", *(f"    {line}" for line in text.splitlines())]
     if trial.patch:
         lines += ["  what it changed:", *(f"    {line}" for line in trial.patch.splitlines())]
     if trial.artifacts:
-        lines.append(f"  files: {run.path / 'artifacts' / trial.artifacts}")
+        lines.append(f"  files: {run.artifacts / trial.artifacts}")
     return "\n".join(lines)

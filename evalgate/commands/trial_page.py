@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from evalgate.gateway.witness.witness import witness_of
 from evalgate.report.trial_page import TrialPage
 from evalgate.runner.artifacts import cassette_path
 from evalgate.store.atif_reading import load_atif
+from evalgate.store.lines import objects_in
 from evalgate.store.runs import RunFolder
 
 
@@ -35,7 +35,7 @@ def read_page(run: RunFolder, trial: Trial, shelf: Path | None, *, wire: bool = 
     if not trial.artifacts:  # a regrade works from the recording
         trajectory = Trajectory() if tape is None else witness_of(tape.exchanges).trajectory
         return replace(page, trajectory=trajectory)
-    folder = run.path / "artifacts" / trial.artifacts
+    folder = run.artifacts / trial.artifacts
     try:
         text = _text(folder / "trajectory.json")
         page = replace(page, trajectory=load_atif(text, name=str(folder / "trajectory.json")))
@@ -46,7 +46,7 @@ def read_page(run: RunFolder, trial: Trial, shelf: Path | None, *, wire: bool = 
         log=_text(folder / "log.txt"),
         grading=_text(folder / "grade.txt"),
         divergence=_text(folder / "divergence.txt"),
-        sandbox_calls=_lines(_text(folder / "tools.jsonl")),
+        sandbox_calls=tuple(objects_in(_data(folder / "tools.jsonl"))),
     )
 
 
@@ -79,19 +79,11 @@ def _wire(tape: CassetteFile) -> tuple[JsonObject, ...]:
 
 
 def _text(path: Path) -> str:
+    return _data(path).decode("utf-8", "replace")
+
+
+def _data(path: Path) -> bytes:
     try:
-        return path.read_bytes().decode("utf-8", "replace")
+        return path.read_bytes()
     except OSError:
-        return ""
-
-
-def _lines(text: str) -> tuple[JsonObject, ...]:
-    found: list[JsonObject] = []
-    for line in text.splitlines():
-        try:
-            value = json.loads(line)
-        except ValueError:
-            continue
-        if isinstance(value, dict):
-            found.append(value)
-    return tuple(found)
+        return b""

@@ -37,8 +37,9 @@ class Event:
     def number(self, *keys: str) -> int | None:
         """Return a whole number above zero, None for anything else."""
         value = self.at(*keys)
-        good = isinstance(value, int) and not isinstance(value, bool) and value > 0
-        return value if good and isinstance(value, int) else None
+        if isinstance(value, bool) or not isinstance(value, int):
+            return None
+        return value if value > 0 else None
 
     def from_fork(self, *keys: str) -> bool:
         """Tell whether a pull request comes from another repository, be that deleted since."""

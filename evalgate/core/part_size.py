@@ -31,9 +31,10 @@ class PartSize:
 
 def size_change(before: PartSize, after: PartSize) -> str:
     """Say how a part's size changed, for a person."""
-    said = f"about {before.tokens} → {after.tokens} tokens (four bytes each)"
     if before.tokens == after.tokens:
         said = f"about {after.tokens} tokens (four bytes each) as before"
+    else:
+        said = f"about {before.tokens} → {after.tokens} tokens (four bytes each)"
     if before.tools or after.tools:
         said += f", {before.tools} → {after.tools} tools"
     return said

@@ -21,7 +21,7 @@ def artifact_folder(task: str, n: int) -> str:
 
 def cassette_path(run: RunFolder, task: str, n: int) -> Path:
     """Return where the recording of a trial lies in its run folder."""
-    return run.path / "artifacts" / artifact_folder(task, n) / "cassette.json"
+    return run.artifacts / artifact_folder(task, n) / "cassette.json"
 
 
 def write_artifacts(

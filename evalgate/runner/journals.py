@@ -78,7 +78,7 @@ def paid_for(
 def remove_journals(run: RunFolder) -> None:
     """Remove what is left of journals in a run whose trials are all on disk."""
     for suffix in (_OLD, _NEW):
-        for path in (run.path / "artifacts").glob(f"*/*/cassette{suffix}"):
+        for path in run.artifacts.glob(f"*/*/cassette{suffix}"):
             path.unlink(missing_ok=True)
 
 

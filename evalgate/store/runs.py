@@ -91,9 +91,14 @@ class RunFolder:
         text = json.dumps({"format": FORMAT, **value}, indent=1, sort_keys=True)
         write_whole(self.path / "run.json", text.encode() + b"\n")
 
+    @property
+    def artifacts(self) -> Path:
+        """The folder below which the files of single trials lie."""
+        return self.path / "artifacts"
+
     def write_artifact(self, name: str, data: bytes) -> None:
         """Write one file below ``artifacts/``."""
-        write_whole(self.path / "artifacts" / name, data)
+        write_whole(self.artifacts / name, data)
 
     def drop_cut_line(self) -> None:
         """Cut off a last line that a crash left without its end."""

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Final
 
 from evalgate.core.identity import FORMAT
 from evalgate.core.json import Json
+from evalgate.store.lines import append_line, read_lines
+
+_NAME: Final = "skips.jsonl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,27 +30,14 @@ class Skip:
 
 def append_skip(state: Path, skip: Skip) -> None:
     """Add one to the project's state folder."""
-    line = json.dumps({"format": FORMAT, **skip.to_json()}, ensure_ascii=True, sort_keys=True)
-    with _file(state).open("a", encoding="ascii") as file:
-        file.write(f"{line}\n")
+    append_line(state / _NAME, {"format": FORMAT, **skip.to_json()})
 
 
 def load_skips(state: Path) -> tuple[Skip, ...]:
     """Return all of them, oldest first; a line that was cut off is left out."""
-    try:
-        lines = _file(state).read_text(encoding="utf-8", errors="replace").splitlines()
-    except FileNotFoundError:
-        return ()
-    return tuple(skip for line in lines if (skip := _load(line)) is not None)
-
-
-def _load(line: str) -> Skip | None:
-    try:
-        value = json.loads(line)
-        return Skip(**{name: str(value[name]) for name in Skip.__slots__})
-    except (ValueError, LookupError, TypeError):
-        return None
-
-
-def _file(state: Path) -> Path:
-    return state / "skips.jsonl"
+    names = Skip.__slots__
+    return tuple(
+        Skip(**{name: str(value[name]) for name in names})
+        for value in read_lines(state / _NAME)
+        if value.keys() >= {*names}
+    )

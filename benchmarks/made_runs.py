@@ -5,11 +5,17 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 
+from evalgate.commands.cassettes.exchanges import reply_json
+from evalgate.core.change import Change, TaskChange
+from evalgate.core.decision import Decision
 from evalgate.core.identity import Conditions, TrialKey
 from evalgate.core.json import JsonObject
+from evalgate.core.policy import Policy
 from evalgate.core.sample import sample_of
 from evalgate.core.trajectory import Opening, Step, ToolCall, Trajectory, Usage
 from evalgate.core.trial import CheckResult, Evidence, Outcome, Signals, Trial
+from evalgate.core.verdict import Verdict
+from evalgate.gateway.dialects.dialect import Reply
 from evalgate.report.run_report import Point, Reference, RunReport
 from evalgate.report.trial_page import TrialPage
 
@@ -133,14 +139,22 @@ def _page(dice: random.Random, trial: Trial, turns: int, texts: Sequence[str]) -
     wire: list[JsonObject] = [
         {
             "exchange": turn,
+            "dialect": "anthropic",
             "method": "POST",
             "path": "/v1/messages",
+            "query": "",
             "status": 200,
             "ending": "complete",
+            "messages": 2 * turn + 1,
+            "request_bytes": 1200,
+            "new_bytes": 840,
+            "reply_bytes": 560,
             "seconds": 1.5,
-            "reply": {"text": said[turn % len(said)], "calls": [{"name": "run"}], "error": None},
+            "reply": reply_json(Reply(text=said[turn % len(said)], calls=steps[turn].calls)),
             "headers": {"content-type": "application/json"},
             "continues": turn - 1 if turn else None,
+            "without": [],
+            "kept": {},
             "added": {"messages": [{"role": "user", "content": "word " * 160}]},
             "raw": None,
             "reply_headers": {},
@@ -158,17 +172,19 @@ def _page(dice: random.Random, trial: Trial, turns: int, texts: Sequence[str]) -
 
 def _verdict(names: Sequence[str], texts: Sequence[str]) -> JsonObject:
     sentence = "The pass rate fell from 88 % to 71 % (-17.0 points, 90 % interval -25 to -9)."
-    return {
-        "decision": "regression",
-        "exit_code": 1,
-        "sentence": texts[0] if texts else sentence,
-        "reasons": ["against the stored baseline: 88 % to 71 %"],
-        "advice": {"word": "revert", "why": "it passes less often, and costs no less"},
-        "tasks": [
-            {"task": names[0], "change": "regressed"},
-            {"task": names[-1], "change": "incomparable"},
-        ],
-    }
+    verdict = Verdict(
+        decision=Decision.REGRESSION,
+        sentence=texts[0] if texts else sentence,
+        policy=Policy(),
+        reasons=("against the stored baseline: 88 % to 71 %",),
+        changes=(
+            TaskChange(task=names[0], change=Change.REGRESSED, base=None, head=None),
+            TaskChange(task=names[-1], change=Change.INCOMPARABLE, base=None, head=None),
+        ),
+        context={"same_numbers": False},
+    )
+    advised = {"word": "revert", "why": "it passes less often, and costs no less"}
+    return {**verdict.to_json(), "advice": advised}
 
 
 def _timeline(dice: random.Random, trials: Sequence[Trial]) -> tuple[Point, ...]:

@@ -30,8 +30,9 @@ from benchmarks.stages import (
     tree_of,
 )
 from benchmarks.tools import tools
-from evalgate.core.files import File
+from evalgate.core.files import File, Tree
 from evalgate.protocols import SandboxProvider
+from evalgate.runner.ahead import opened_ahead
 from evalgate.sandboxes.docker import Engine
 from evalgate.sandboxes.packing import pack
 from evalgate.sandboxes.room import PLACES
@@ -66,20 +67,13 @@ def main() -> int:
         return refuse("sandbox", missing, quick=quick)
     usual, engine = Usual(image), Engine()
     small, large = tree_of(200, 1_000_000), tree_of(2_000, 18_000_000)
-    tests = {"test_it.py": File(data=b"\n")}
     ways: dict[str, Callable[[], object]] = {
         "floor": usual.floor,
         "hardened floor": lambda: hardened_floor(engine, image),
         "one stage, 1 MB": lambda: stage(provider, {"repo": small}, CHANGE),
-        "agent and grade, 1 MB": lambda: (
-            stage(provider, {"repo": small}, CHANGE),
-            stage(provider, {"repo": small, "tests": tests}, ["true"], keep="logs"),
-        ),
+        "agent and grade, 1 MB": lambda: _trial(provider, small),
         "one stage, 2,000 files, 18 MB": lambda: stage(provider, {"repo": large}, CHANGE),
-        "agent and grade, 2,000 files": lambda: (
-            stage(provider, {"repo": large}, CHANGE),
-            stage(provider, {"repo": large, "tests": tests}, ["true"], keep="logs"),
-        ),
+        "agent and grade, 2,000 files": lambda: _trial(provider, large),
         "the usual design, 2,000 files": lambda: usual.trial(large),
         SNAPSHOT: lambda: pack(list(PLACES), {"repo": large}, sealed=()),
     }
@@ -126,6 +120,14 @@ def main() -> int:
             "tool_ms": through - itself,
         },
     )
+
+
+def _trial(provider: SandboxProvider, tree: Tree) -> None:
+    """Do what a trial does: the sandbox of its grade is opened before its agent works."""
+    tests = {"test_it.py": File(data=b"\n")}
+    with opened_ahead(provider) as grading:
+        stage(provider, {"repo": tree}, CHANGE)
+        stage(grading, {"repo": tree, "tests": tests}, ["true"], keep="logs")
 
 
 def _tunnel(provider: SandboxProvider) -> float:

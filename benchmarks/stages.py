@@ -14,7 +14,7 @@ import docker
 from benchmarks.goals import MissingError
 from evalgate.core.files import File, Tree
 from evalgate.errors import NotAvailableError
-from evalgate.protocols import SandboxProvider, Stage, StageStatus
+from evalgate.protocols import Sandboxes, Stage, StageStatus
 from evalgate.sandboxes.container import ContainerProvider, Containers
 from evalgate.sandboxes.docker import Engine
 from evalgate.sandboxes.seccomp import seccomp_profile
@@ -57,7 +57,7 @@ def hardened_floor(engine: Engine, image: str) -> None:
 
 
 def stage(
-    provider: SandboxProvider,
+    provider: Sandboxes,
     trees: dict[str, Tree],
     argv: Sequence[str],
     reach: int | None = None,

@@ -55,7 +55,7 @@ def _say(error: EvalgateError, *, as_json: bool) -> None:
 def _dispatch(arguments: list[str]) -> int:
     if arguments[:2] == ["hook", "run"]:
         # The hook's way to "nothing to do" must not pay for the command line.
-        from evalgate.commands.hook import call_hook  # noqa: PLC0415
+        from evalgate.commands.hooks.hook import call_hook  # noqa: PLC0415
 
         code = call_hook(arguments[2:])
         if code is not None:

@@ -19,6 +19,13 @@ _NAME: Final = re.compile(rf"{_PASSING}\w+-{OWNER}-\w+")
 _DAY: Final = 86_400
 
 
+def read_at_most(path: Path, most: int) -> bytes | None:
+    """Return what a file holds, None when that is more than so many bytes: never read whole."""
+    with path.open("rb") as file:
+        data = file.read(most + 1)
+    return data if len(data) <= most else None
+
+
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file by way of a temporary one beside it, synced before it takes the name."""
     path.parent.mkdir(parents=True, exist_ok=True)

@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from evalgate.errors import EvalgateError, InterruptedRunError
 
-_HINT = "the same command goes on from what was finished"
+_HINT = "the same command goes on where trials were kept, else it begins anew"
 
 
 def interrupted(error: BaseException) -> EvalgateError:

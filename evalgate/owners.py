@@ -41,7 +41,9 @@ def started_at(pid: int) -> int | None:
 def stat_fields(pid: int) -> list[bytes] | None:
     """Return /proc/PID/stat from its third field on (state, parent, group, session, ...)."""
     try:
-        text = Path("/proc", str(pid), "stat").read_bytes()
+        # Asked of every process of the machine, for every stage: a path object costs as much.
+        with open(f"/proc/{pid}/stat", "rb") as file:  # noqa: PTH123
+            text = file.read()
     except OSError:
         return None
     # The second field is the program's own name and may hold blanks and brackets.

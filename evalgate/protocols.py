@@ -13,6 +13,7 @@ from evalgate.core.observation import Observation
 from evalgate.core.outline import Outline
 from evalgate.core.sandboxcall import SandboxCall
 from evalgate.core.trial import Outcome
+from evalgate.core.user_reply import UserReply
 
 
 class StageStatus(StrEnum):
@@ -114,8 +115,19 @@ class Sandbox(Protocol):
         ...
 
 
-class SandboxProvider(Protocol):
+class Sandboxes(Protocol):
+    """Where sandboxes come from."""
+
+    def open_sandbox(self) -> AbstractContextManager[Sandbox]:
+        """Make a fresh sandbox and remove it at the end, whatever happened."""
+        ...
+
+
+class SandboxProvider(Sandboxes, Protocol):
     """A way to make sandboxes."""
+
+    #: Whether a sandbox is made ready from the moment it is open, and out of reach of all else.
+    starts_ahead: ClassVar[bool]
 
     @property
     def name(self) -> str:
@@ -144,10 +156,6 @@ class SandboxProvider(Protocol):
         """
         ...
 
-    def open_sandbox(self) -> AbstractContextManager[Sandbox]:
-        """Make a fresh sandbox and remove it at the end, whatever happened."""
-        ...
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Finding:
@@ -159,7 +167,10 @@ class Finding:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentCall:
-    """Everything an adapter may put on a command line: where things are, and the model."""
+    """Everything an adapter may put on a command line: where things are, and the model.
+
+    ``replies`` are what an agent that asks is told, in order.
+    """
 
     places: Places
     instruction: str
@@ -167,6 +178,7 @@ class AgentCall:
     models_json: str
     base_url: str
     max_turns: int
+    replies: Sequence[UserReply] = ()
 
 
 class Check(Protocol):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from evalgate.agents.table import build_agent
+from evalgate.checks.judge import judges_in
 from evalgate.checks.table import build_checks
 from evalgate.core.harness import Harness
 from evalgate.core.redaction import Redactor
@@ -17,10 +18,11 @@ from evalgate.core.tripwires import Tripwire
 from evalgate.errors import NotAvailableError
 from evalgate.gateway.format.header import Header
 from evalgate.gateway.keys.own_rules import require_sound
-from evalgate.gateway.providers import Upstreams, open_upstreams, secrets_of
+from evalgate.gateway.providers import Upstreams, open_upstreams, resolve_upstream, secrets_of
 from evalgate.gateway.server import open_gateway
 from evalgate.protocols import SandboxProvider
 from evalgate.runner.bench import Bench
+from evalgate.runner.prove import Prover
 from evalgate.sandboxes.container import containers_of
 from evalgate.sandboxes.fitting import fit
 from evalgate.sandboxes.leftovers import remove_leftovers
@@ -92,9 +94,11 @@ def open_bench(setup: Setup, environ: Mapping[str, str]) -> Iterator[Bench]:
     harness = setup.harness
     wires = harness.config.tripwires.wires if setup.tripwires is None else setup.tripwires
     require_sound([*harness.config.cassettes.scrubs, *wires])
-    redactor = Redactor(secrets_of(harness.config.models.values(), environ))
     live = setup.kind.asks_model
-    checks = {task.id: build_checks(task) for task in setup.tasks}
+    served = harness.config.models if live else None
+    checks = {task.id: build_checks(task, served) for task in setup.tasks}
+    judges = judges_in(check for many in checks.values() for _, check in many)
+    redactor = Redactor(secrets_of([*harness.config.models.values(), *judges], environ))
     agent = build_agent(harness.config.agent)
     network = harness.config.sandbox.setup_network
     with ExitStack() as stack:
@@ -116,7 +120,25 @@ def open_bench(setup: Setup, environ: Mapping[str, str]) -> Iterator[Bench]:
             checks=checks,
             provenance=setup.provenance,
             tripwires=tuple(wires),
+            judges={one.id: resolve_upstream(one, environ) for one in judges} if live else {},
         )
         if setup.kind is not Kind.REGRADE:
             bench = bench.on(stack.enter_context(open_gateway(redactor=redactor)))
         yield bench
+
+
+def prover_for(
+    harness: Harness, sandbox: str, environ: Mapping[str, str], *, times: int, mutants: int
+) -> Prover:
+    """Return what tasks are proven by, in the sandbox that the configuration or a person names."""
+    remove_leftovers()  # of an evalgate that was killed
+    spec = harness.config.sandbox
+    # Code of the past is run: as isolated as any trial, unless a person says otherwise.
+    provider = resolve(sandbox, isolated=True, containers=containers_of(spec, harness.files))
+    return Prover(
+        provider=provider,
+        redactor=Redactor(secrets_of(harness.config.models.values(), environ)),
+        setup_network=spec.setup_network,
+        times=times,
+        mutants=mutants,
+    )

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
 from pathlib import Path
 from socketserver import ThreadingUnixStreamServer
 from typing import Any
+
+from tests.serving import serving
 
 
 class BareEngine:
@@ -72,9 +73,5 @@ def open_bare_engine(place: Path) -> Iterator[BareEngine]:
         def log_message(self, *_: object) -> None:
             """Say nothing."""
 
-    with ThreadingUnixStreamServer(os.fspath(place), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.02,))
-        thread.start()
+    with serving(ThreadingUnixStreamServer(os.fspath(place), Handler)):
         yield engine
-        server.shutdown()
-        thread.join()

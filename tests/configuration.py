@@ -6,14 +6,18 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any
+from typing import Any, Final
 
 from evalgate.core.config import HASHED, read_config
 from evalgate.core.meanings import MEANINGS, TABLES
 from evalgate.core.schema import Reader, Source
+
+_FLOAT: Final = sys.float_info.max
+_WHOLE: Final = (1 << 63) - 1
 
 #: Every table that there can be, with what it must hold; NAME is what a user would choose.
 EXAMPLE = """
@@ -58,6 +62,10 @@ This page is made of the code (`python -m tests.configuration`), and a test hold
 """
 
 
+def _between(kind: str, low: float, high: float) -> str:
+    return f"{kind} ≥ {low:g}" if high in {_FLOAT, _WHOLE} else f"{kind}, {low:g} to {high:,.10g}"
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Key:
     """One key as the reader asked for it: its type in words, and its default."""
@@ -95,23 +103,29 @@ class Listener(Reader):
         self._hear(key, "true or false", default)
         return super().flag(key, default=default)
 
-    def number(self, key: str, default: float | None = None, *, low: float = 0.0) -> float:
-        self._hear(key, f"number ≥ {low:g}", default)
-        return super().number(key, default, low=low)
+    def number(
+        self, key: str, default: float | None = None, *, low: float = 0.0, high: float = _FLOAT
+    ) -> float:
+        self._hear(key, _between("number", low, high), default)
+        return super().number(key, default, low=low, high=high)
 
-    def integer(self, key: str, default: int | None = None, *, low: int = 0) -> int:
-        self._hear(key, f"integer ≥ {low}", default)
-        return super().integer(key, default, low=low)
+    def integer(
+        self, key: str, default: int | None = None, *, low: int = 0, high: int = _WHOLE
+    ) -> int:
+        self._hear(key, _between("integer", low, high), default)
+        return super().integer(key, default, low=low, high=high)
 
     def some_number(
-        self, key: str, default: float | None = None, *, low: float = 0.0
+        self, key: str, default: float | None = None, *, low: float = 0.0, high: float = _FLOAT
     ) -> float | None:
-        self._hear(key, f"number ≥ {low:g}", default, "none")
-        return super().some_number(key, default, low=low)
+        self._hear(key, _between("number", low, high), default, "none")
+        return super().some_number(key, default, low=low, high=high)
 
-    def some_integer(self, key: str, default: int | None = None, *, low: int = 0) -> int | None:
-        self._hear(key, f"integer ≥ {low}", default, "none")
-        return super().some_integer(key, default, low=low)
+    def some_integer(
+        self, key: str, default: int | None = None, *, low: int = 0, high: int = _WHOLE
+    ) -> int | None:
+        self._hear(key, _between("integer", low, high), default, "none")
+        return super().some_integer(key, default, low=low, high=high)
 
     def texts(self, key: str, default: Sequence[str] | None = None) -> tuple[str, ...]:
         self._hear(key, "list of strings", None if default is None else [*default])

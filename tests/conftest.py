@@ -11,6 +11,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings
+
+from tests.preloaded import Preloaded, open_preloaded
 
 if TYPE_CHECKING:
     from tests.github.fake import FakeGitHub
@@ -21,6 +24,12 @@ if ROOT not in sys.path:
     # Benchmarks are no part of the package. They are found in the repository, after all else, so
     # that the evalgate that is tested stays the one that is installed.
     sys.path.append(ROOT)
+
+# A busy machine is no failure, of no example. Before a release:
+# EVALGATE_EXAMPLES=10000 pytest tests/unit/gateway
+EXAMPLES = int(os.environ.get("EVALGATE_EXAMPLES", "100"))
+settings.register_profile("patient", deadline=None, max_examples=EXAMPLES)
+settings.load_profile("patient")
 
 
 def clean_environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
@@ -68,22 +77,49 @@ Start = Callable[..., "subprocess.Popen[str]"]
 
 
 @pytest.fixture(scope="session")
-def evalgate() -> Evalgate:
-    """Run the installed command and return what it printed."""
+def preloaded() -> Iterator[Preloaded]:
+    """The command with its imports made once."""
+    with open_preloaded(SCRIPT, clean_environment()) as opened:
+        yield opened
+
+
+@pytest.fixture(scope="session")
+def evalgate(preloaded: Preloaded) -> Evalgate:
+    """Run the command in a process of its own and return what it printed.
+
+    What it prints is held to its schema if it has one. The process is forked from one that has
+    imported all, unless it is to be ``anew``: started as a user's shell starts it, by the
+    installed script.
+    """
 
     def call(
-        *arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None, stdin: str = ""
+        *arguments: str | Path,
+        cwd: Path,
+        env: Mapping[str, str] | None = None,
+        stdin: str = "",
+        anew: bool = False,
     ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
-            [str(SCRIPT), *map(str, arguments)],
-            cwd=cwd,
-            env=clean_environment(env),
-            input=stdin,
-            capture_output=True,
-            text=True,
-            timeout=180,
-            check=False,
-        )
+        words, environment = [str(one) for one in arguments], clean_environment(env)
+        # Python reads these only once, when it starts.
+        if anew or any(name.startswith(("PYTHON", "LC_", "LANG")) for name in env or ()):
+            done = subprocess.run(
+                [str(SCRIPT), *words],
+                cwd=cwd,
+                env=environment,
+                input=stdin,
+                capture_output=True,
+                text=True,
+                timeout=180,
+                check=False,
+            )
+        else:
+            done = preloaded.run(words, cwd=cwd, env=environment, stdin=stdin, timeout=180)
+        if {"--json", "gate"} & {*words}:
+            from tests.schemas import hold_answer, hold_verdict
+
+            hold_answer(words, done.stdout)
+            hold_verdict(cwd / ".evalgate/verdict.json")
+        return done
 
     return call
 

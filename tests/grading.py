@@ -9,6 +9,7 @@ from evalgate.checks.table import build_checks
 from evalgate.core.claim import Claim
 from evalgate.core.redaction import Redactor
 from evalgate.core.task import CheckSpec, Task
+from evalgate.core.trajectory import Trajectory
 from evalgate.protocols import Check, SandboxProvider
 from evalgate.runner.control import Controls
 from evalgate.runner.grade import Grade, grade
@@ -22,6 +23,7 @@ def grade_by(
     checks: tuple[tuple[CheckSpec, Check], ...] | None = None,
     stop: threading.Event | None = None,
     secrets: Mapping[str, str] | None = None,
+    trajectory: Trajectory | None = None,
 ) -> Grade:
     """Grade it by the task's own checks, or by others."""
     return grade(
@@ -32,4 +34,5 @@ def grade_by(
         stop or threading.Event(),
         Controls(),
         redactor=Redactor(secrets or {}),
+        trajectory=trajectory,
     )

@@ -18,4 +18,5 @@ HOSTILE = (
     "\ufffe\uffff no characters",
     "a|b `c` @name #12 fixes #1",
     "word " * 400,
+    "W" * 3000,
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -37,3 +38,11 @@ def coded(text: str) -> list[str]:
 def named(heading: str, page: str) -> list[str]:
     """Return what the first cells of a table name, in backticks."""
     return [name for first, *_ in rows(heading, page) for name in coded(first)]
+
+
+def next_commands(page: Path) -> list[list[str]]:
+    """Return the words of evalgate's commands below Next on a verdict's page."""
+    block = page.read_text().partition("### Next\n\n```sh\n")[2].partition("\n```")[0]
+    lines = [line for line in block.splitlines() if line.startswith("evalgate ")]
+    assert lines
+    return [shlex.split(line, comments=True)[1:] for line in lines]

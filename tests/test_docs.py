@@ -38,7 +38,7 @@ def unknown_of(words: list[str]) -> list[str]:
     command: click.Command = cli
     options: set[str] = set()
     for word in words:
-        if word == "--":
+        if word in {"--", "|"}:
             break
         if word.startswith("-"):
             options.add(word.partition("=")[0])
@@ -108,10 +108,12 @@ def task_of(toml: str) -> Task:
 
 def test_the_example_of_a_task_is_one():
     """With each kind of thing that the page tells of."""
-    example, set_up = blocks("toml", TASKS_PAGE)
+    example, judged, user, _, set_up = blocks("toml", TASKS_PAGE)
     task = task_of(example)
     assert (task.id, task.limits.max_turns, task.tags) == ("paginate", 8, ("easy",))
     assert [spec.advisory for spec, _ in build_checks(task)] == [False, True]
+    assert [one.when for one in task_of(user).user] == [r"proceed\?"]
+    assert [spec.type for spec, _ in build_checks(task_of(judged))] == ["llm_judge"]
     assert task_of(set_up).environment.set_up.network
 
 

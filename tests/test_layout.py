@@ -6,9 +6,13 @@ import ast
 import os
 import subprocess
 import sys
+import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 import evalgate
 
@@ -46,6 +50,27 @@ def test_every_folder_is_a_package_with_a_docstring() -> None:
     """A folder's ``__init__`` says what is many of a kind in it."""
     folders = {path.parent for path in names().values()} - {ROOT / "demo" / "harness"}
     assert [str(folder) for folder in folders if not (folder / "__init__.py").exists()] == []
+
+
+def test_the_lock_knows_what_the_project_asks_for() -> None:
+    """Each dependency and extra of pyproject.toml, at its versions: `uv lock` renews it."""
+
+    def asked(lines: Iterable[str], extra: str) -> set[tuple[str, str, str]]:
+        of = map(Requirement, lines)
+        return {(canonicalize_name(one.name), str(one.specifier), extra) for one in of}
+
+    project = tomllib.loads((PROJECT / "pyproject.toml").read_text())["project"]
+    wanted = asked(project["dependencies"], "")
+    for extra, lines in project["optional-dependencies"].items():
+        wanted |= asked(lines, extra)
+    packages = tomllib.loads((PROJECT / "uv.lock").read_text())["package"]
+    (locked,) = (one["metadata"] for one in packages if one["name"] == project["name"])
+    found = set()
+    for one in locked["requires-dist"]:
+        _, _, extra = one.get("marker", "").partition("extra == ")
+        line = f"{one['name']}{one.get('specifier', '')}"
+        found |= asked([line], extra.strip("'"))
+    assert found == wanted
 
 
 def test_imports_point_down() -> None:
@@ -111,8 +136,22 @@ def test_the_hook_loads_next_to_nothing(repo: Path) -> None:
     assert modules & (HEAVY | {"click", "rich", "tempfile", "typing_extensions"}) == set()
 
 
+def test_who_makes_trials_loads_no_board(tmp_path: Path) -> None:
+    """It is loaded where a terminal shows it."""
+    code = "import sys, evalgate.commands.making.run; print('rich' in sys.modules)"
+    assert run(sys.executable, "-P", "-c", code, cwd=tmp_path).stdout.strip() == "False"
+
+
 def test_help_loads_no_engine(tmp_path: Path) -> None:
     """Reading the help needs the command line alone."""
     modules = loaded("--help", cwd=tmp_path)
     assert modules & HEAVY == set()
     assert "click" in modules
+
+
+def test_no_module_is_hidden_from_ruff():
+    """What it leaves out are tasks and recordings, not each folder that is called so."""
+    ours = {*(PROJECT / "evalgate").rglob("*.py"), *(PROJECT / "tests").rglob("*.py")}
+    data = {one for one in ours if {"demo", "node_modules"} & {*one.parts}}
+    shown = run(BIN / "ruff", "check", "--show-files", "--no-cache", cwd=PROJECT).stdout.split("\n")
+    assert {str(one) for one in ours - data} <= {*shown}

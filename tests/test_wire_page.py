@@ -6,7 +6,6 @@ import json
 import re
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -27,6 +26,7 @@ from evalgate.gateway.misses.divergence import explain
 from evalgate.gateway.providers import UPSTREAMS
 from evalgate.gateway.scripted.plan import load_plan
 from tests.pages import README, ROOT, WIRE, blocks, coded, named, rows
+from tests.serving import serving
 
 
 def test_the_tables_of_the_wire_are_complete():
@@ -132,12 +132,8 @@ def provider() -> Iterator[tuple[str, list[bytes]]]:
             """Say nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/v1/chat/completions", heard
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serving(server):
+        yield f"http://127.0.0.1:{server.server_port}/v1/chat/completions", heard
 
 
 def test_the_example_inside_a_process_runs(provider, tmp_path):

@@ -10,7 +10,7 @@ from evalgate.errors import UsageError
 from evalgate.protocols import Agent
 
 AGENTS: Mapping[str, Callable[[AgentSpec], Agent]] = {
-    "command": lambda spec: CommandAgent(spec.command, spec.env),
+    "command": lambda spec: CommandAgent(spec.command, spec.env, answering=spec.answering),
 }
 
 

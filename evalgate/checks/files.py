@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-from evalgate.checks.pattern import SECONDS, SearchError, found_in
-from evalgate.core.files import is_safe_path
+from evalgate.checks.apart import SECONDS, ApartError
+from evalgate.checks.findings import PASSED, errored, failed
+from evalgate.checks.origin import read_path
+from evalgate.checks.pattern import count_in, found_in, read_pattern
 from evalgate.core.observation import Observation
 from evalgate.core.schema import Reader
-from evalgate.core.trial import Outcome
 from evalgate.protocols import Finding
-
-_PASSED = Finding(outcome=Outcome.PASSED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,20 +25,40 @@ class FileExists:
     @classmethod
     def from_params(cls, params: Reader) -> FileExists:
         """Read ``path``."""
-        return cls(_path(params))
+        return cls(read_path(params))
 
     def examine(self, seen: Observation) -> Finding:
         """Pass when the workspace holds the path."""
         if self.path in seen.workspace:
-            return _PASSED
-        return _failed(f"{self.path} does not exist")
+            return PASSED
+        return failed(f"{self.path} does not exist")
+
+
+@dataclass(frozen=True, slots=True)
+class FileAbsent:
+    """The file is not there. Example: ``{type = "file_absent", path = "src/old.py"}``."""
+
+    version: ClassVar[int] = 1
+    path: str
+    command: str | None = None
+
+    @classmethod
+    def from_params(cls, params: Reader) -> FileAbsent:
+        """Read ``path``."""
+        return cls(read_path(params))
+
+    def examine(self, seen: Observation) -> Finding:
+        """Pass when the workspace holds neither the path nor anything below it."""
+        below = f"{self.path}/"
+        there = sorted(p for p in seen.workspace if p == self.path or p.startswith(below))
+        return failed(f"{there[0]} exists") if there else PASSED
 
 
 @dataclass(frozen=True, slots=True)
 class FileContains:
-    """A regular expression matches in the file; errored when the search does not end.
+    """A regular expression matches in the file, or matches ``count`` times.
 
-    Example: ``{type = "file_contains", path = "a.py", pattern = "^def pages"}``.
+    Example: ``{type = "file_contains", path = "a.py", pattern = "^def pages", count = 1}``.
     """
 
     version: ClassVar[int] = 1
@@ -48,28 +66,30 @@ class FileContains:
     pattern: str
     seconds: float = SECONDS
     command: str | None = None
+    count: int | None = None
 
     @classmethod
     def from_params(cls, params: Reader) -> FileContains:
-        """Read ``path`` and ``pattern``; ``^`` and ``$`` match at every line."""
-        pattern = params.text("pattern")
-        try:
-            re.compile(pattern)
-        except re.error as error:
-            raise params.error(f"is no regular expression: {error}", "pattern") from error
-        return cls(_path(params), pattern)
+        """Read ``path``, ``pattern`` and ``count``; 0 is for what must not be there."""
+        count = params.some_integer("count")
+        return cls(read_path(params), read_pattern(params), count=count)
 
     def examine(self, seen: Observation) -> Finding:
-        """Pass when the pattern matches somewhere in the file."""
+        """Pass when the pattern matches somewhere in the file, or as often as is asked for."""
         file = seen.workspace.get(self.path)
         if file is None:
-            return _failed(f"{self.path} does not exist")
+            return failed(f"{self.path} does not exist")
+        text = file.data.decode("utf-8", "replace")
         try:
-            text = file.data.decode("utf-8", "replace")
-            found = found_in(text, self.pattern, seconds=self.seconds)
-        except SearchError as error:
-            return Finding(outcome=Outcome.ERRORED, detail=f"{self.path}: {error}")
-        return _PASSED if found else _failed(f"{self.path} does not match {self.pattern!r}")
+            if self.count is None:
+                found = found_in(text, self.pattern, seconds=self.seconds)
+                return PASSED if found else failed(f"{self.path} does not match {self.pattern!r}")
+            counted = count_in(text, self.pattern, seconds=self.seconds)
+        except ApartError as error:
+            return errored(f"{self.path}: {error}")
+        if counted == self.count:
+            return PASSED
+        return failed(f"{self.path} matches {self.pattern!r} {counted} times, not {self.count}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,17 +103,16 @@ class FileUnchanged:
     @classmethod
     def from_params(cls, params: Reader) -> FileUnchanged:
         """Read ``path``."""
-        return cls(_path(params))
+        return cls(read_path(params))
 
     def examine(self, seen: Observation) -> Finding:
         """Pass when the claim does not touch the path; error when it never existed."""
         if self.path not in seen.task.workspace:
-            detail = f"{self.path} is not in the task's workspace"
-            return Finding(outcome=Outcome.ERRORED, detail=detail)
+            return errored(f"{self.path} is not in the task's workspace")
         if self.path in seen.claim.touched:
             verb = "deleted" if self.path in seen.claim.deleted else "changed"
-            return _failed(f"{self.path} was {verb}")
-        return _PASSED
+            return failed(f"{self.path} was {verb}")
+        return PASSED
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,16 +134,5 @@ class OnlyExpectedFiles:
         """Pass when every touched path is expected."""
         outside = [path for path in seen.claim.touched if path not in seen.task.expected_files]
         if outside:
-            return _failed(f"touched outside the expected files: {', '.join(outside)}")
-        return _PASSED
-
-
-def _failed(detail: str) -> Finding:
-    return Finding(outcome=Outcome.FAILED, detail=detail)
-
-
-def _path(params: Reader) -> str:
-    path = params.text("path")
-    if not is_safe_path(path):
-        raise params.error(f"{path!r} leaves the workspace", "path")
-    return path
+            return failed(f"touched outside the expected files: {', '.join(outside)}")
+        return PASSED

@@ -1,53 +1,46 @@
-"""A regular expression on text of strangers: in a process of its own, with limits.
-
-Some texts make some expressions run for ever, and a search can not be stopped from inside.
-"""
+"""A regular expression of a task, and the search for it in text of strangers."""
 
 from __future__ import annotations
 
-import json
 import re
-import subprocess
-import sys
+from collections.abc import Sequence
+from typing import Final
 
-#: Ample for a file of the largest claim; an expression that needs longer does not end.
-SECONDS = 10.0
+from evalgate.checks.apart import SECONDS, look
+from evalgate.core.json import JsonObject
+from evalgate.core.schema import Reader
 
-_FOUND, _NOT_FOUND = 10, 11
-_ERROR = re.compile(r"[A-Za-z.]{1,40}[Ee]rror\b")
-_SEARCH = f"""
-import json, re, resource, sys
-resource.setrlimit(resource.RLIMIT_AS, (1 << 31, 1 << 31))
-pattern, text = json.load(sys.stdin)
-sys.exit({_FOUND} if re.search(pattern, text, {int(re.MULTILINE)}) else {_NOT_FOUND})
-"""
+_DOING: Final = "the search"
 
 
-class SearchError(Exception):
-    """A search came to no end, so nothing is known."""
+def read_pattern(params: Reader, key: str = "pattern", default: str | None = None) -> str:
+    """Read a regular expression; ``^`` and ``$`` match at every line."""
+    pattern = params.text(key, default)
+    try:
+        re.compile(pattern)
+    except (re.error, OverflowError, RecursionError) as error:
+        raise params.error(f"is no regular expression: {error}", key) from error
+    return pattern
 
 
 def found_in(text: str, pattern: str, *, seconds: float = SECONDS) -> bool:
-    """Tell whether a pattern matches somewhere; ``^`` and ``$`` match at every line.
+    """Tell whether a pattern matches somewhere.
 
-    Raises SearchError when time or memory did not suffice.
+    Raises ApartError when time or memory did not suffice.
     """
-    try:
-        done = subprocess.run(
-            [sys.executable, "-I", "-S", "-c", _SEARCH],
-            input=json.dumps([pattern, text]).encode(),
-            capture_output=True,
-            check=False,
-            cwd="/",
-            timeout=seconds,
-            start_new_session=True,  # Ctrl-C stops the run, and is no failure of a search
-        )
-    except subprocess.TimeoutExpired:
-        raise SearchError(f"the search did not end within {seconds:g} s") from None
-    if done.returncode not in {_FOUND, _NOT_FOUND}:
-        said = done.stderr.decode("utf-8", "replace").strip().rpartition("\n")[2]
-        # The name of the error, and no more: its words may hold a piece of the text.
-        named = _ERROR.match(said)
-        why = named[0] if named else f"exit code {done.returncode}"
-        raise SearchError(f"the search broke off: {why}")
-    return done.returncode == _FOUND
+    return bool(_search(text, pattern, seconds, first=True))
+
+
+def count_in(text: str, pattern: str, *, seconds: float = SECONDS) -> int:
+    """Return how often a pattern matches, with no overlap; ApartError as `found_in`."""
+    return _search(text, pattern, seconds, first=False)
+
+
+def lines_with(lines: Sequence[str], pattern: str) -> list[int]:
+    """Return the places, from 0, of the lines in which a pattern matches; ApartError likewise."""
+    return [int(at) for at in look("lines", {"lines": lines, "pattern": pattern}, doing=_DOING)]
+
+
+def _search(text: str, pattern: str, seconds: float, *, first: bool) -> int:
+    given: JsonObject = {"text": text, "pattern": pattern, "first": first}
+    return int(look("search", given, doing=_DOING, seconds=seconds))

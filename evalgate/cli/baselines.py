@@ -42,10 +42,15 @@ def baseline() -> None:
     show_default=True,
     help="Accept no fewer live trials of each task; recordings are taken as they are.",
 )
+@click.option(
+    "--supersede",
+    is_flag=True,
+    help="In the place of the harness's baselines, not pooled with them: the world moved.",
+)
 @pass_globals
 def accept(options: Globals, /, run: str, **asked: Any) -> int:
     """Write RUN's numbers below baselines/, with a ledger entry."""
-    from evalgate.commands.accept import accept as accept_run
+    from evalgate.commands.baselines.accept import accept as accept_run
 
     path = accept_run(project_of(options), run, console_of(options), **asked)
     return out(options, path, {"path": path})
@@ -72,10 +77,10 @@ def waive(options: Globals, /, max_drop: float, until: datetime, **asked: Any) -
 @pass_globals
 def list_(options: Globals, rev: str | None) -> int:
     """List the committed baselines."""
-    from evalgate.commands.baselines import list_baselines
+    from evalgate.commands.baselines.listing import list_baselines
 
-    text = list_baselines(project_of(options), rev=rev)
-    return out(options, text, {"baselines": text.splitlines()})
+    found = list_baselines(project_of(options), rev=rev)
+    return out(options, found.text, found.to_json())
 
 
 @baseline.command()
@@ -84,10 +89,10 @@ def list_(options: Globals, rev: str | None) -> int:
 @pass_globals
 def show(options: Globals, name: str, rev: str | None) -> int:
     """Show the trials of the baseline, or of the harness, whose name begins so."""
-    from evalgate.commands.baselines import show_baseline
+    from evalgate.commands.baselines.listing import show_baseline
 
-    text = show_baseline(project_of(options), name, rev=rev)
-    return out(options, text, {"baseline": text})
+    found = show_baseline(project_of(options), name, rev=rev)
+    return out(options, found.text, found.to_json())
 
 
 @baseline.command()
@@ -95,7 +100,7 @@ def show(options: Globals, name: str, rev: str | None) -> int:
 @pass_globals
 def verify(options: Globals, rev: str | None) -> int:
     """Recompute the digests of all baselines; exit 6 where one is not what it says."""
-    from evalgate.commands.baselines import verify_baselines
+    from evalgate.commands.baselines.listing import verify_baselines
 
     found = verify_baselines(project_of(options), rev=rev)
     out(options, found.text, found.to_json())
@@ -118,8 +123,8 @@ def verify(options: Globals, rev: str | None) -> int:
 @pass_globals
 def renew(options: Globals, /, **asked: Any) -> int:
     """Say why a harness's baseline fits no more, and what a new one costs; make it with --live."""
-    from evalgate.commands.renewal import RenewOptions
-    from evalgate.commands.renewal import renew as make
+    from evalgate.commands.baselines.renewal import RenewOptions
+    from evalgate.commands.baselines.renewal import renew as make
 
     found = make(project_of(options), RenewOptions(**asked), console_of(options))
     return out(options, found.text, found.to_json())
@@ -132,8 +137,8 @@ def review(options: Globals) -> int:
 
     At a terminal a key answers; elsewhere, and in CI, it is only printed.
     """
-    from evalgate.commands.accept import accept as accept_run
-    from evalgate.commands.review import review as look
+    from evalgate.commands.baselines.accept import accept as accept_run
+    from evalgate.commands.baselines.review import review as look
 
     project = project_of(options)
     found = look(project)
@@ -164,7 +169,7 @@ def review(options: Globals) -> int:
 @pass_globals
 def prune(options: Globals, /, **asked: Any) -> int:
     """List committed baselines that nothing is compared with any more, on the default branch."""
-    from evalgate.commands.pruning import prune as look
+    from evalgate.commands.baselines.pruning import prune as look
 
     found = look(project_of(options), **asked)
     return out(options, found.text, found.to_json())
@@ -178,8 +183,8 @@ def prune(options: Globals, /, **asked: Any) -> int:
 @pass_globals
 def ledger(options: Globals, /, *, add: bool, hypothesis: str, **asked: Any) -> int:
     """List every committed experiment: when, which harness, what was decided and why."""
-    from evalgate.commands.experiment import add_experiment
-    from evalgate.commands.ledger import ledger as read
+    from evalgate.commands.experiments.experiment import add_experiment
+    from evalgate.commands.experiments.ledger import ledger as read
 
     if add:
         add_experiment(project_of(options), console_of(options), hypothesis=hypothesis)

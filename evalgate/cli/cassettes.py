@@ -8,14 +8,9 @@ from typing import Any
 
 import click
 
-from evalgate.cli.root import Globals, cli, out, pass_globals, project_of, rev_option
+from evalgate.cli.root import Globals, answered, cli, pass_globals, project_of, rev_option
 
 _cassette = click.argument("cassette", metavar="PATH|TASK[:N]")
-
-
-def _answer(options: Globals, answer: Any) -> int:
-    out(options, answer.text, answer.value)
-    return int(answer.code)
 
 
 @cli.group()
@@ -30,7 +25,7 @@ def cassette_list(options: Globals, rev: str | None) -> int:
     """List what is recorded, harness by harness."""
     from evalgate.commands.cassettes.list import list_cassettes
 
-    return _answer(options, list_cassettes(project_of(options), rev))
+    return answered(options, list_cassettes(project_of(options), rev))
 
 
 @cassette.command("show")
@@ -43,7 +38,7 @@ def cassette_show(options: Globals, /, **asked: Any) -> int:
     from evalgate.commands.cassettes.show import ShowOptions, show_cassette
 
     shown = ShowOptions(directory=options.directory, **asked)
-    return _answer(options, show_cassette(partial(project_of, options), shown))
+    return answered(options, show_cassette(partial(project_of, options), shown))
 
 
 @cassette.command("diff")
@@ -56,7 +51,7 @@ def cassette_diff(options: Globals, /, **asked: Any) -> int:
     from evalgate.commands.cassettes.diff import DiffOptions, diff_cassettes
 
     compared = DiffOptions(directory=options.directory, **asked)
-    return _answer(options, diff_cassettes(partial(project_of, options), compared))
+    return answered(options, diff_cassettes(partial(project_of, options), compared))
 
 
 @cassette.command("scan")
@@ -68,7 +63,7 @@ def cassette_scan(options: Globals, /, **asked: Any) -> int:
     from evalgate.commands.cassettes.scan import ScanOptions, scan_cassettes
 
     scanned = ScanOptions(directory=options.directory, **asked)
-    return _answer(options, scan_cassettes(partial(project_of, options), scanned))
+    return answered(options, scan_cassettes(partial(project_of, options), scanned))
 
 
 @cassette.command("verify")
@@ -78,7 +73,7 @@ def cassette_verify(options: Globals, rev: str | None) -> int:
     """Check that every recording is whole (else exit 6) and not stale (else exit 7)."""
     from evalgate.commands.cassettes.verify import verify_cassettes
 
-    return _answer(options, verify_cassettes(project_of(options), rev))
+    return answered(options, verify_cassettes(project_of(options), rev))
 
 
 @cassette.command("prune")
@@ -92,7 +87,7 @@ def cassette_prune(options: Globals, /, folder: Path | None, **asked: Any) -> in
     from evalgate.commands.cassettes.prune import PruneOptions, prune_cassettes
 
     place = None if folder is None else options.directory.resolve() / folder
-    return _answer(
+    return answered(
         options, prune_cassettes(project_of(options), PruneOptions(folder=place, **asked))
     )
 
@@ -108,4 +103,4 @@ def cassette_export(options: Globals, /, **asked: Any) -> int:
     from evalgate.commands.cassettes.export import ExportOptions, export_cassettes
 
     exported = ExportOptions(directory=options.directory, **asked)
-    return _answer(options, export_cassettes(project_of(options), exported))
+    return answered(options, export_cassettes(project_of(options), exported))

@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import click
 
-from evalgate.cli import baselines, cassettes, planning, reporting, sandbox, tools, trials
+from evalgate.cli import (
+    baselines,
+    cassettes,
+    planning,
+    proofs,
+    reporting,
+    sandbox,
+    tasks,
+    tools,
+    trials,
+)
 from evalgate.cli.root import cli
 from evalgate.errors import ExitCode, UsageError
 
 #: Importing a family declares its commands.
-FAMILIES = (trials, baselines, planning, reporting, cassettes, sandbox, tools)
+FAMILIES = (trials, baselines, planning, reporting, cassettes, tasks, proofs, sandbox, tools)
 
 
 def command_line(arguments: list[str]) -> int:

@@ -55,7 +55,7 @@ def _window(context: click.Context, param: click.Parameter, value: str) -> Windo
 @pass_globals
 def plan(options: Globals, drop: float, usd: float | None, rev: str | None) -> int:
     """Say how many trials find a drop on this suite, and what they cost; runs nothing."""
-    from evalgate.commands.plan import plan as look_ahead
+    from evalgate.commands.experiments.plan import plan as look_ahead
 
     planned = look_ahead(project_of(options), rev=rev, drop=drop / 100, usd=usd)
     return out(options, planned.text, planned.to_json())
@@ -69,7 +69,7 @@ def plan(options: Globals, drop: float, usd: float | None, rev: str | None) -> i
 @pass_globals
 def noise(options: Globals, trials: int | None, rev: str | None) -> int:
     """Say how often a gate cries wolf here, and the smallest drop it finds; runs nothing."""
-    from evalgate.commands.noise import noise as look_at
+    from evalgate.commands.experiments.noise import noise as look_at
 
     found = look_at(project_of(options), rev=rev, trials=trials)
     return out(options, found.text, found.to_json())
@@ -81,7 +81,7 @@ def noise(options: Globals, trials: int | None, rev: str | None) -> int:
 @pass_globals
 def compare(options: Globals, base: str, head: str) -> int:
     """Compare two runs, harnesses or revisions by what was measured of them; runs nothing."""
-    from evalgate.commands.compare import compare as hold
+    from evalgate.commands.experiments.compare import compare as hold
 
     found = hold(project_of(options), base, head)
     return out(options, found.page, found.verdict.to_json())
@@ -107,8 +107,8 @@ def drift(options: Globals, /, **asked: Any) -> int:
 
     A session is one day's live trials of the whole suite: committed baselines, and runs made here.
     """
-    from evalgate.commands.drift import DriftOptions
-    from evalgate.commands.drift import drift as follow
+    from evalgate.commands.experiments.drift import DriftOptions
+    from evalgate.commands.experiments.drift import drift as follow
 
     found = follow(project_of(options), DriftOptions(**asked), console_of(options))
     out(options, found.text, found.to_json())
@@ -127,8 +127,8 @@ def bisect(options: Globals, /, **asked: Any) -> int:
 
     Trials that exist are taken first, and new ones are kept: interrupted, the same command goes on.
     """
-    from evalgate.commands.bisect import BisectOptions
-    from evalgate.commands.bisect import bisect as find
+    from evalgate.commands.experiments.bisect import BisectOptions
+    from evalgate.commands.experiments.bisect import bisect as find
 
     found = find(project_of(options), BisectOptions(**asked), console_of(options))
     out(options, found.text, found.to_json())

@@ -35,7 +35,7 @@ from evalgate.errors import ExitCode
 @pass_globals
 def report(options: Globals, run: str, form: str, file: Path | None) -> int:
     """Report a run (the newest by default): how it stands, and what each trial did."""
-    from evalgate.commands.reporting import render_report
+    from evalgate.commands.telling.reporting import render_report
 
     text = render_report(project_of(options), run, form)
     if file is None:
@@ -43,8 +43,9 @@ def report(options: Globals, run: str, form: str, file: Path | None) -> int:
         return out(options, text, value)
     from evalgate.disk import write_whole
 
+    made = "" if file.parent.exists() else f", in the new folder {file.parent}"
     write_whole(file, text.encode("utf-8", "replace"))
-    console_of(options).note(f"wrote {file}")
+    console_of(options).note(f"wrote {file}{made}")
     return out(options, "", {"format": form, "path": str(file)})
 
 
@@ -59,11 +60,13 @@ def read(options: Globals, run: str, sample: int, seed: str) -> int:
     At a terminal a key says that one was read; elsewhere, and in CI, they are only printed.
     Verdicts and the ledger say how many were read, and by whom.
     """
-    from evalgate.commands.reading import read as lead
+    from evalgate.commands.telling.reading import read as lead
 
     found = lead(project_of(options), run, sample=sample, seed=seed)
     if not at_terminal(options):
         return out(options, found.text, found.to_json())
+    if found.warning:
+        click.echo(found.warning)
     for number, one in enumerate(found.items):
         click.echo(plain(f"{found.heading(number)}\n{one.text}"))
         key = ask_key("(r)ead, (s)kip or (q)uit? ", "rsq")

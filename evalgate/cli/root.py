@@ -117,18 +117,37 @@ def console_of(options: Globals) -> Any:
 
 def at_terminal(options: Globals) -> bool:
     """Tell whether a person may be asked: never in CI, nor where a program reads along."""
-    asked = sys.stdin.isatty() and sys.stdout.isatty() and not os.environ.get("CI")
-    return asked and not options.as_json
+    return not (options.as_json or os.environ.get("CI")) and all(
+        stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout)
+    )
 
 
 def ask_key(question: str, keys: str) -> str:
-    """Ask until one of the keys is pressed; return it."""
+    """Ask a terminal until one of the keys is pressed; return it. What was typed ahead counts."""
     key = ""
     while not key or key not in keys:
         click.echo(question, nl=False)
-        key = click.getchar().lower()
+        key = _pressed().lower()
         click.echo(plain(key))
     return key
+
+
+def _pressed() -> str:
+    """Return one byte of the terminal as it comes; unlike click's, it drops none before it."""
+    import termios
+    import tty
+
+    terminal = sys.stdin.fileno()
+    before = termios.tcgetattr(terminal)
+    tty.setcbreak(terminal, termios.TCSADRAIN)
+    try:
+        key = os.read(terminal, 1)
+    finally:
+        termios.tcsetattr(terminal, termios.TCSADRAIN, before)
+    # What ends a line of input is a zero byte where it was typed ahead.
+    if key in {b"", b"\x04", b"\x00"}:
+        raise EOFError
+    return key.decode("ascii", "replace")
 
 
 def project_of(options: Globals) -> Any:
@@ -147,3 +166,9 @@ def out(options: Globals, text: str, value: Any) -> ExitCode:
     except BrokenPipeError:  # nobody reads any more; the exit code still counts
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return ExitCode.OK
+
+
+def answered(options: Globals, answer: Any) -> int:
+    """Print what a command answers; return its exit code."""
+    out(options, answer.text, answer.value)
+    return int(answer.code)

@@ -17,7 +17,7 @@ _COMMAND = {"ignore_unknown_options": True, "allow_interspersed_args": False}
 
 @cli.group()
 def sandbox() -> None:
-    """Works in the sandbox of a trial, for an agent that is placed on the host."""
+    """Works in the sandbox of a trial, for an agent on the host; `base` is for its image."""
 
 
 @sandbox.command("exec", context_settings=_COMMAND)
@@ -65,3 +65,17 @@ def sandbox_mcp() -> int:
     from evalgate.sandboxes.client import Client
 
     return Server(Client.of(os.environ), sys.stdout.buffer).serve(sys.stdin.buffer)
+
+
+@sandbox.command("base", cls=click.Command)
+def sandbox_base() -> None:
+    """Print a script that makes a base image of Debian packages, where no registry can be reached.
+
+    It needs apt and docker: evalgate sandbox base | bash -s -- my-base nodejs npm. Then
+    EVALGATE_BASE_IMAGE=my-base names it.
+    """
+    from importlib.resources import files
+
+    from evalgate.sandboxes import image
+
+    click.echo((files(image) / "base").read_text(encoding="utf-8"), nl=False)

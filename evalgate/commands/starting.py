@@ -2,25 +2,24 @@
 
 from __future__ import annotations
 
-import posixpath
 import re
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from evalgate.commands.agent_files import (
+    PROGRAMS,
+    below,
+    code_in,
+    parts_of,
+    placed,
+    programs_in,
+    prompts_in,
+    started,
+)
 from evalgate.core.first_config import FirstConfig
 from evalgate.errors import UsageError
 
-#: Where an agent's own program may lie, the likeliest first.
-_PROGRAMS = ("agent/main.py", "agent/agent.py", "agent.py", "src/agent.py", "main.py", "bot.py")
-_PROMPTS = ("prompts/", ".claude/", "CLAUDE.md", "AGENTS.md")
-_TOOLS = (".mcp.json", "tools/", "tools.json")
-#: What lies beside an agent's program, by the ends of names.
-_SUFFIXES: Mapping[str, Sequence[str]] = {
-    "prompt": (".md", ".txt", ".j2", ".jinja", ".prompt"),
-    "tools": (".json", ".toml", ".yaml", ".yml"),
-    "code": (".py", ".js", ".mjs", ".ts", ".sh"),
-}
 _CLAUDE = (
     *("claude", "-p", "{instruction}", "--model", "{model}", "--max-turns", "{max_turns}"),
     *("--permission-mode", "acceptEdits", "--allowedTools", "Bash,Edit,Read,Write"),
@@ -33,6 +32,8 @@ _STARTER = (
     *("python3", "{harness_dir}/agent/agent.py", "--model", "{model}"),
     *("--instruction-file", "{instruction_file}", "--max-turns", "{max_turns}"),
 )
+#: How a program of one's own is told what to do: a guess.
+_TOLD = ("--model", "{model}", "--task", "{instruction_file}")
 #: A model this small calls no tools: it is asked for the whole file.
 _SMALL, _SMALL_MODEL = "local-model", "smollm2-135m-instruct"
 
@@ -53,7 +54,10 @@ class Wishes:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Start:
-    """The first configuration, what the image installs, and whether an agent has to be laid in."""
+    """The first configuration, what the image installs, and whether an agent has to be laid in.
+
+    ``notes`` have fields for where the configuration has the agent's ``{command}`` and ``{code}``.
+    """
 
     config: FirstConfig
     install: str = ""
@@ -65,7 +69,7 @@ class Start:
 class Kind:
     """A kind of agent: its ``command``, what it asks, and what it needs in its image."""
 
-    command: Callable[[Sequence[str], str], Sequence[str]]
+    command: Callable[[str], Sequence[str]]
     env: Mapping[str, str] = field(default_factory=dict)
     install: str = ""
     overlay: bool = False
@@ -74,7 +78,7 @@ class Kind:
 #: Every kind: its name on the command line -> what it makes of a repository's files.
 KINDS: Mapping[str, Kind] = {
     "claude-code": Kind(
-        command=lambda _files, _upstream: _CLAUDE,
+        command=lambda _upstream: _CLAUDE,
         env={
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "CLAUDE_CODE_ATTRIBUTION_HEADER": "0",
@@ -83,14 +87,19 @@ KINDS: Mapping[str, Kind] = {
         install=_CLAUDE_INSTALL,
         overlay=True,
     ),
-    "program": Kind(
-        command=lambda files, _upstream: (
-            *("python3", f"{{harness_dir}}/{program_in(files) or _PROGRAMS[0]}"),
-            *("--model", "{model}", "--task", "{instruction_file}"),
-        ),
-    ),
-    "starter": Kind(command=lambda _files, upstream: (*_STARTER, *_asking(upstream))),
+    "program": Kind(command=lambda _upstream: _TOLD),
+    "starter": Kind(command=lambda upstream: (*_STARTER, *_asking(upstream))),
 }
+
+_STARTER_PARTS: Mapping[str, Sequence[str]] = {
+    "prompt": ["agent/prompts/*.md"],
+    "tools": ["agent/tools.json"],
+    "code": ["agent/agent.py"],
+}
+_NO_PART = (
+    "name a file of this repository in --command, such as 'python3 src/agent.py'; --agent starter"
+    " lays an agent in; or write evalgate.toml by hand, with your globs below [harness.parts]"
+)
 
 #: Who serves the model if nobody says so, and the model then.
 _DEFAULT_UPSTREAM, _DEFAULT_MODEL = "anthropic", "claude-sonnet-4-5"
@@ -115,15 +124,20 @@ def start(files: Sequence[str], wishes: Wishes, ask: Ask) -> Start:
     upstream = wishes.upstream or ask("Who serves its model", _DEFAULT_UPSTREAM)
     likely = _SMALL_MODEL if upstream == _SMALL else _DEFAULT_MODEL
     model = wishes.model or ask("Which model", likely)
-    command = kind.command(files, upstream)
+    command, env, programs = [*kind.command(upstream)], {**kind.env}, list[str]()
     if name == "program":
-        command = _words(wishes.command or ask("Its command", shlex.join(command)))
+        guess = [*started(files, (programs_in(files) or PROGRAMS)[0]), *command]
+        words = _words(wishes.command or ask("Its command", shlex.join(guess)))
+        command, env, programs = placed(files, words)
     starter = name == "starter"
-    if starter and _below(files, "agent/"):
+    if starter and below(files, "agent/"):
         message = "the starter's agent lies in agent/, which is there already"
         raise UsageError(message, hint="--command tells how yours is started")
-    parts = _parts(files, command, starter=starter)
-    notes = _notes(name, wishes, parts)
+    parts = parts_of(files, programs)
+    if starter:
+        parts = {name: [*globs] for name, globs in _STARTER_PARTS.items()}
+        parts["prompt"] += prompts_in(files)
+    notes = _notes(name, wishes, parts, files)
     # With an image of its own a project needs containers; without one bubblewrap does too.
     dockerfile = "sandbox/Dockerfile" if kind.install or wishes.image else ""
     if dockerfile in files:
@@ -133,28 +147,22 @@ def start(files: Sequence[str], wishes: Wishes, ask: Ask) -> Start:
         parts["sandbox"] = ["sandbox/**"]
     if not parts:
         message = "nothing here looks like a part of an agent: no prompts, no program"
-        raise UsageError(message, hint="--command tells how it is started, or --agent starter")
+        raise UsageError(message, hint=_NO_PART)
     config = FirstConfig(
         parts=parts,
         overlay=_overlay(files) if kind.overlay else [],
         model=model,
         upstream=upstream,
         command=command,
-        env=kind.env,
+        env=env,
         suite=_suite(files),
         dockerfile=dockerfile,
     )
     return Start(config=config, install=kind.install, starter=starter, notes=notes)
 
 
-def program_in(files: Sequence[str]) -> str | None:
-    """Return the likeliest program of an agent among files, None if there is none."""
-    found = [name for name in _PROGRAMS if name in files]
-    return found[0] if found else None
-
-
 def _likely(files: Sequence[str]) -> str:
-    if program_in(files) is not None:
+    if programs_in(files):
         return "program"
     claude = any(name == "CLAUDE.md" or name.startswith(".claude/") for name in files)
     return "claude-code" if claude else "starter"
@@ -177,63 +185,41 @@ def _words(line: str) -> list[str]:
     return words
 
 
-def _parts(files: Sequence[str], command: Sequence[str], *, starter: bool) -> dict[str, list[str]]:
-    """Return parts whose globs match: prompts and tools by their names, code by the command."""
-    if starter:
-        return {
-            "prompt": ["agent/prompts/*.md"],
-            "tools": ["agent/tools.json"],
-            "code": ["agent/agent.py"],
-        }
-    found: dict[str, list[str]] = {
-        "prompt": _there(files, _PROMPTS),
-        "tools": _there(files, _TOOLS),
-        "code": [],
-    }
-    for word in command:
-        name = word.removeprefix("{harness_dir}/")
-        if name == word or name not in files:
-            continue
-        folder = posixpath.dirname(name)
-        if not folder:
-            found["code"].append(_escaped(name))
-            continue
-        suffixes = {posixpath.splitext(one)[1] for one in files if one.startswith(f"{folder}/")}
-        for part, kinds in _SUFFIXES.items():
-            found[part] += [f"{_escaped(folder)}/**/*{kind}" for kind in kinds if kind in suffixes]
-    return {name: list(dict.fromkeys(globs)) for name, globs in found.items() if globs}
-
-
-def _there(files: Sequence[str], names: Sequence[str]) -> list[str]:
-    folders = [f"{name}**" for name in names if name.endswith("/") and _below(files, name)]
-    return folders + [name for name in names if name in files]
-
-
-def _below(files: Sequence[str], folder: str) -> bool:
-    return any(name.startswith(folder) for name in files)
-
-
 def _overlay(files: Sequence[str]) -> list[str]:
     """Return what Claude Code reads in the folder it works in."""
     single = [name for name in ("CLAUDE.md", "AGENTS.md", ".mcp.json") if name in files]
     return single + sorted(name for name in files if name.startswith(".claude/"))
 
 
-def _notes(name: str, wishes: Wishes, parts: Mapping[str, Sequence[str]]) -> list[str]:
+def _notes(
+    name: str, wishes: Wishes, parts: Mapping[str, Sequence[str]], files: Sequence[str]
+) -> list[str]:
     notes = []
+    found = programs_in(files)
     if name == "program" and not wishes.command:
-        notes.append("look at [agent] command: how your program is told model and task is a guess")
+        notes.append("{command}: how your program is told model and task is a guess: look at it")
+        if len(found) > 1:
+            others = ", ".join(found[1:4])
+            notes.append(f"of several programs {found[0]} was taken, not {others}: --command")
     if any("/" not in glob for glob in parts.get("code", ())):
         notes.append("[harness.parts] code is the program alone: add the modules that it imports")
+    if name == "starter" and not wishes.agent and code_in(files):
+        notes.append(
+            f"no agent was found among {len(code_in(files))} program files: a starter agent is put"
+            " into agent/, and that is what is judged; for your own, {command} says how it is"
+            " started, and {code} which files it is made of"
+        )
+    if name == "claude-code":
+        notes.append(
+            "sandbox/Dockerfile installs Claude Code with apt and npm, for which building it needs"
+            " a network; without one: evalgate sandbox base | bash -s -- my-base nodejs npm makes"
+            " a base of Debian packages, and EVALGATE_BASE_IMAGE=my-base names it"
+        )
     return notes
 
 
 def _suite(files: Sequence[str]) -> str:
     """Return the folder of tasks: one that has other things than tasks in it is not taken."""
-    taken = "tasks" in files or _below(files, "tasks/")
+    taken = "tasks" in files or below(files, "tasks/")
     ours = any(re.fullmatch(r"tasks/[^/]+/task\.toml", name) for name in files)
     return "evals" if taken and not ours else "tasks"
-
-
-def _escaped(path: str) -> str:
-    return re.sub(r"([*?\[\]\\])", r"\\\1", path)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from datetime import UTC, date, datetime
+from functools import partial
 
-from evalgate.commands.project import Project, State, open_state, subject_of
+from evalgate.commands.project import Project, State, looked_at, open_state, subject_of
 from evalgate.core.short_name import short_of
 from evalgate.core.verdict import Verdict
 from evalgate.core.waiver import Waiver, waived
@@ -41,6 +42,7 @@ def waive(
         base=base,
         head=None if head is None else subject_of(head),
         environ=os.environ,
+        look=partial(looked_at, project),
     )
     if pair.base is None:
         raise UsageError("there is no base to be worse than", hint="--base names one")

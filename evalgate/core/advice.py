@@ -58,12 +58,14 @@ def advice(
     *,
     base: OutcomeCost | None = None,
     head: OutcomeCost | None = None,
+    floor: bool = False,
 ) -> Advice | None:
     """Say what to do; None where a verdict says nothing of the change itself.
 
     ``cost_moved`` is the warning on the cost of a run: ``up``, ``down``, empty, or None where
     that is unknown. ``base`` and ``head`` are what a correct outcome costs. Better and dearer,
     or worse and cheaper, is for people to weigh once a correct outcome surely costs more, or less.
+    A regression by a ``floor`` alone is not worse than the base, but less than what is asked.
     """
     if decision in {Decision.UNDECIDED, Decision.BUDGET}:
         return Advice(word=Word.CANNOT_TELL, why="too few trials to tell")
@@ -71,7 +73,8 @@ def advice(
     if quality is None:
         return None
     costs = _WORSE_COSTS if quality < 0 else _COSTS
-    why = f"{_DOES[quality]}, {costs[cost_moved]}"
+    does = "it does not reach what is asked of it" if floor else _DOES[quality]
+    why = f"{does}, {costs[cost_moved]}"
     if cost_moved and base is not None and head is not None:
         why += f"; a correct outcome: {base.sentence} → {head.sentence}"
     dearer = cost_moved == "up"

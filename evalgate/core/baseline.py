@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,8 @@ from evalgate.core.trial import Evidence, Outcome, Signals
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Provenance:
     """Where a baseline came from; it never takes part in a comparison.
+
+    Its time says only which of a harness's baselines are older than one that took their place.
 
     ``date`` is a day or a time in ISO 8601; ``recordings`` counts how often this fingerprint was
     recorded so far.
@@ -33,17 +35,28 @@ class Provenance:
     @property
     def day(self) -> dt.date:
         """The day on which it was made."""
-        return dt.datetime.fromisoformat(self.date).date()
+        return self.time.date()
+
+    @property
+    def time(self) -> dt.datetime:
+        """When it was made; a day without a time is its first moment, in UTC."""
+        made = dt.datetime.fromisoformat(self.date)
+        return made if made.tzinfo else made.replace(tzinfo=dt.UTC)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Baseline:
-    """Numbers of one harness over one suite, immutable once written."""
+    """Numbers of one harness over one suite, immutable once written.
+
+    ``supersedes`` are the digests of baselines of the same harness that it was made to take the
+    place of: the world moved, or they were wrong. It takes that of any older one as well.
+    """
 
     sample: Sample
     parts: Mapping[str, str]
     suite: str
     provenance: Provenance
+    supersedes: tuple[str, ...] = ()
 
     @property
     def digest(self) -> str:
@@ -63,6 +76,7 @@ class Baseline:
             "format": FORMAT,
             "fingerprint": sample.fingerprint,
             "suite": self.suite,
+            **({"supersedes": [*self.supersedes]} if self.supersedes else {}),
             "evidence": str(sample.evidence),
             "parts": dict(self.parts),
             "conditions": sample.conditions.to_json(),
@@ -95,19 +109,51 @@ class Baseline:
                 date=str(provenance["date"]),
                 recordings=int(provenance["recordings"]),
             ),
+            supersedes=tuple(map(str, value.get("supersedes", ()))),
         )
+
+
+def superseded(baselines: Iterable[Baseline]) -> dict[str, Baseline]:
+    """Return those whose place another of the same harness took, by digest: each with the other.
+
+    It took the place of those that it names, and of those that are older than itself: one that
+    was accepted on another branch meanwhile is of the world as it was.
+    """
+    every = [*baselines]
+    renewals = sorted((one for one in every if one.supersedes), key=_age)
+    return {
+        old.digest: new
+        for new in renewals
+        for old in every
+        if old.sample.fingerprint == new.sample.fingerprint
+        and (old.digest in new.supersedes or old.provenance.time < new.provenance.time)
+    }
+
+
+def current(baselines: Iterable[Baseline]) -> tuple[Baseline, ...]:
+    """Return the baselines whose place no other took."""
+    every = [*baselines]
+    gone = superseded(every)
+    return tuple(one for one in every if one.digest not in gone)
+
+
+def renewed(baselines: Iterable[Baseline]) -> Baseline | None:
+    """Return the newest of one harness's baselines that took the place of others, if one did."""
+    places = [one for one in current(baselines) if one.supersedes]
+    return max(places, key=_age, default=None)
 
 
 def pool(baselines: Sequence[Baseline]) -> Sample | None:
     """Pool the baselines of one harness under equal conditions into one sample.
 
-    The newest decides the conditions and each task's digest. A trial enters once, however many
-    files name its cassette or hold its numbers.
+    What another took the place of is left out. The newest decides the conditions and each task's
+    digest. A trial enters once, however many files name its cassette or hold its numbers.
     """
-    if not baselines:
+    kept = current(baselines)
+    if not kept:
         return None
-    newest = max(baselines, key=lambda one: (one.provenance.date, one.digest))
-    equal = [b for b in baselines if not newest.sample.conditions.differences(b.sample.conditions)]
+    newest = max(kept, key=_age)
+    equal = [b for b in kept if not newest.sample.conditions.differences(b.sample.conditions)]
     tasks: dict[str, TaskSample] = {}
     for baseline in sorted(equal, key=lambda one: one is not newest):
         for name, task in baseline.sample.tasks.items():
@@ -118,6 +164,10 @@ def pool(baselines: Sequence[Baseline]) -> Sample | None:
         conditions=joint_conditions([one.sample.conditions for one in equal]),
         recordings=max(one.provenance.recordings for one in equal),
     )
+
+
+def _age(one: Baseline) -> tuple[dt.datetime, str]:
+    return one.provenance.time, one.digest
 
 
 def _joined(first: TaskSample, second: TaskSample) -> TaskSample:

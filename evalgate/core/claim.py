@@ -6,7 +6,7 @@ import base64
 import difflib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -30,6 +30,13 @@ class Claim:
         """Return the snapshot as the agent left it."""
         kept = {path: file for path, file in snapshot.items() if path not in self.deleted}
         return {**kept, **self.changed}
+
+    def without(self, paths: Collection[str]) -> Claim:
+        """Return the claim as if it had left some paths as they were."""
+        return Claim(
+            changed={path: file for path, file in self.changed.items() if path not in paths},
+            deleted=tuple(path for path in self.deleted if path not in paths),
+        )
 
     def labelled(self, token: str, label: str) -> Claim:
         """Return the claim with a label in place of what is another one in each trial."""
@@ -76,14 +83,31 @@ def render_patch(snapshot: Tree, claim: Claim) -> str:
 
 def diff_lines(snapshot: Tree, claim: Claim) -> int:
     """Return the number of lines the claim adds and removes."""
-    counted = 0
+    changes = line_changes(snapshot, claim).values()
+    return sum(len(change.added) + len(change.removed) for change in changes)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LineChange:
+    """The lines that a claim adds to a file and removes from it, each with its end."""
+
+    added: tuple[str, ...]
+    removed: tuple[str, ...]
+
+
+def line_changes(snapshot: Tree, claim: Claim) -> dict[str, LineChange]:
+    """Return what the claim changes in each file that it touches and that is text."""
+    changes = {}
     for path in claim.touched:
         old, new = _lines(snapshot.get(path)), _lines(claim.changed.get(path))
         if old is not None and new is not None:
             # The first two lines name the file; a changed line may look like them.
             body = list(difflib.unified_diff(old, new))[2:]
-            counted += sum(line[0] in "+-" for line in body)
-    return counted
+            changes[path] = LineChange(
+                added=tuple(line[1:] for line in body if line[0] == "+"),
+                removed=tuple(line[1:] for line in body if line[0] == "-"),
+            )
+    return changes
 
 
 def _patch_lines(snapshot: Tree, claim: Claim) -> Iterator[str]:

@@ -8,7 +8,14 @@ from typing import Any
 
 from evalgate.core.cassettes import CassettesSpec, read_cassettes
 from evalgate.core.identity import canonical
-from evalgate.core.limits import LEAST_USD, Allowance
+from evalgate.core.limits import (
+    LEAST_USD,
+    MOST_TOKENS,
+    MOST_TOOL_CALLS,
+    MOST_TURNS,
+    MOST_USD,
+    Allowance,
+)
 from evalgate.core.models import ModelSpec, read_models
 from evalgate.core.policy import Policy
 from evalgate.core.pricing import Price
@@ -50,12 +57,16 @@ class HarnessSpec:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AgentSpec:
-    """The program under test: an adapter's name, or a command template."""
+    """The program under test: an adapter's name, or a command template.
+
+    ``answering`` is the template by which it goes on once it was answered.
+    """
 
     use: str = "command"
     command: tuple[str, ...] = ()
     placement: str = "sandbox"
     env: Mapping[str, str] = field(default_factory=dict)
+    answering: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,6 +190,7 @@ def _agent(table: Reader) -> AgentSpec:
         use=table.text("use", "command"),
         command=table.texts("command", []),
         placement=table.choice("placement", "sandbox", PLACEMENTS),
+        answering=table.texts("answering", []),
         env={name: env.text(name) for name in env.keys()},  # noqa: SIM118
     )
     table.done()
@@ -223,10 +235,10 @@ def _ratios(table: Reader) -> dict[str, float]:
 def _limits(table: Reader) -> Allowance:
     """Read what a trial may use where its task says nothing."""
     return Allowance(
-        turns=table.some_integer("max_turns", low=1),
-        tool_calls=table.some_integer("max_tool_calls"),
-        tokens=table.some_integer("max_tokens", low=1),
-        usd=table.some_number("max_usd", low=LEAST_USD),
+        turns=table.some_integer("max_turns", low=1, high=MOST_TURNS),
+        tool_calls=table.some_integer("max_tool_calls", high=MOST_TOOL_CALLS),
+        tokens=table.some_integer("max_tokens", low=1, high=MOST_TOKENS),
+        usd=table.some_number("max_usd", low=LEAST_USD, high=MOST_USD),
     )
 
 
@@ -244,6 +256,6 @@ def require_config(config: Config | None, *, where: str) -> Config:
     """Return the configuration, or say how to make one."""
     if config is None:
         message = f"no evalgate configuration in {where}"
-        hint = "write evalgate.toml, or [tool.evalgate] in pyproject.toml (see README)"
+        hint = "evalgate init writes one: evalgate.toml, or [tool.evalgate] in pyproject.toml"
         raise NoConfigurationError(message, hint=hint)
     return config

@@ -48,11 +48,19 @@ EXIT_CODES: Mapping[Decision, ExitCode] = {
 }
 
 
+def is_wanting(decision: Decision, *, strict: bool) -> bool:
+    """Tell whether a decision is no answer where one is asked for."""
+    return strict and decision is Decision.UNDECIDED
+
+
+def is_waiting(decision: Decision, *, fork: bool) -> bool:
+    """Tell whether only a maintainer can go on: a fork's evidence is not enough, or is none."""
+    return fork and decision is Decision.STALE
+
+
 def exit_code_of(decision: Decision, *, strict: bool) -> ExitCode:
     """Return the exit code of a decision; ``strict`` takes undecided for not measured."""
-    if strict and decision is Decision.UNDECIDED:
-        return ExitCode.NOT_MEASURED
-    return EXIT_CODES[decision]
+    return ExitCode.NOT_MEASURED if is_wanting(decision, strict=strict) else EXIT_CODES[decision]
 
 
 def worst(codes: Iterable[ExitCode]) -> ExitCode:

@@ -11,6 +11,14 @@ from evalgate.core.files import Tree
 #: Where Harbor's tasks expect tests, solution, rewards and, mostly, the workspace. A word that
 #: a variable leads to, as in ``${LOGS:-/logs}``, is no such path.
 _ABSOLUTE: Final = re.compile(r"(?<![\w})/.:-])/(?:tests|solution|logs|app)(?![\w.-])")
+#: What an engine takes for the name of an image: a host, a path in small letters, tag and digest.
+_COMPONENT: Final = r"[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*"
+_IMAGE: Final = re.compile(
+    r"(?:[A-Za-z0-9](?:[A-Za-z0-9.-]*[A-Za-z0-9])?(?::[0-9]+)?/)?"
+    rf"{_COMPONENT}(?:/{_COMPONENT})*"
+    r"(?::[A-Za-z0-9_][A-Za-z0-9_.-]{0,127})?(?:@sha256:[0-9a-f]{64})?"
+)
+_LONGEST_IMAGE: Final = 512
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,6 +61,11 @@ class Environment:
         if self.set_up.commands:
             return "a set-up stage"
         return f"the path {self.absolute}" if self.absolute else ""
+
+
+def is_image(name: str) -> bool:
+    """Tell whether a text can be the name of an image, and nothing else on a command line."""
+    return len(name) <= _LONGEST_IMAGE and _IMAGE.fullmatch(name) is not None
 
 
 def absolute_path(texts: list[str]) -> str:

@@ -54,6 +54,17 @@ def is_safe_path(path: str) -> bool:
     return bool(path) and "\0" not in path and not _hostile(parts)
 
 
+def shadowed(paths: Iterable[str]) -> str:
+    """Say which path lies in another one that is a file, so that no disk holds both; or nothing."""
+    known = set(paths)
+    for path in sorted(known):
+        parts = path.split("/")
+        for length in range(1, len(parts)):
+            if (over := "/".join(parts[:length])) in known:
+                return f"{path!r} lies in {over!r}, which is no folder"
+    return ""
+
+
 def _hostile(parts: Iterable[str]) -> bool:
     return any(part in {"", ".", ".."} or part.casefold() == ".git" for part in parts)
 

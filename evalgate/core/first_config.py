@@ -39,6 +39,8 @@ class FirstConfig:
             f"[{start}models.main]  # the key stays in the gateway; no agent sees it",
             f"id = {_text(self.model)}",
             f"upstream = {_text(self.upstream)}",
+            "# Without it costs are unknown; it is hashed, so set it before the first recording.",
+            "# price = { input = 3.00, output = 15.00 }  # dollars a million tokens",
             "",
             f"[{start}agent]",
             "command = [",
@@ -58,6 +60,9 @@ class FirstConfig:
             "",
             f"[{start}policy]",
             "margin = 0.10  # the drop of the pass rate that you care about",
+            "",
+            f"# [{start}budget]",
+            "# usd = 5  # what a live run or gate may cost; needs the price",
         ]
         return "\n".join(lines) + "\n"
 

@@ -39,5 +39,9 @@ def asked_for_confirmation(trajectory: Trajectory) -> int:
 
     Known by a few turns of phrase in English: a count to be compared, not a proof.
     """
-    own = (step.text for step in trajectory.steps if step.conversation == 0)
-    return sum(_ASKING.search(text) is not None for text in own)
+    return sum(asks(step.text) for step in trajectory.steps if step.conversation == 0)
+
+
+def asks(text: str) -> bool:
+    """Tell whether a text asks a person for leave."""
+    return _ASKING.search(text) is not None

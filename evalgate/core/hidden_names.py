@@ -11,7 +11,7 @@ from evalgate.core.task import SOLUTION_SCRIPT, Task
 from evalgate.core.tripwires import HIDDEN_TESTS, Place, Tripwire
 
 #: What anybody would call a file of tests, whatever is in it.
-_ORDINARY: Final = frozenset({"test", "tests", "conftest", "spec"})
+_ORDINARY: Final = frozenset({"test", "tests", "conftest", "spec", "pytest", ""})
 _SAYS_TEST: Final = re.compile(r"test|spec", re.IGNORECASE)
 
 
@@ -21,7 +21,7 @@ def wires_of(task: Task, wires: Iterable[Tripwire]) -> Iterator[Tripwire]:
     A tool call that says the name of a hidden test is a hit, and so is a file of the claim that
     takes it. A name that the workspace or the instruction holds as well is not hidden.
     """
-    names = "|".join(map(re.escape, _hidden_names(task)))
+    names = "|".join(map(re.escape, hidden_names(task)))
     for wire in wires:
         if wire.name != HIDDEN_TESTS or not names:
             yield wire
@@ -31,17 +31,20 @@ def wires_of(task: Task, wires: Iterable[Tripwire]) -> Iterator[Tripwire]:
         yield replace(wire, pattern=rf"(?:^|/)(?:{names})\Z", places=(Place.PATHS,))
 
 
-def _hidden_names(task: Task) -> list[str]:
-    told = set(map(_last, task.workspace))
-    hidden = {name for name in map(_last, task.tests) if _is_telling(name)}
+def hidden_names(task: Task) -> list[str]:
+    """Return the file names of hidden tests and solution that nothing tells an agent."""
+    told = set(map(last_name, task.workspace))
+    hidden = {name for name in map(last_name, task.tests) if is_telling(name)}
     if SOLUTION_SCRIPT in task.solution:
         hidden.add(SOLUTION_SCRIPT)
     return sorted(name for name in hidden - told if name not in task.instruction)
 
 
-def _last(path: str) -> str:
+def last_name(path: str) -> str:
+    """Return the last part of a path."""
     return path.rpartition("/")[2]
 
 
-def _is_telling(name: str) -> bool:
+def is_telling(name: str) -> bool:
+    """Tell whether a file's name is that of a test, and not what anybody would call one."""
     return bool(_SAYS_TEST.search(name)) and name.partition(".")[0].lower() not in _ORDINARY

@@ -50,7 +50,8 @@ class Conditions:
     ``models`` are the ids the provider says it served; ``checks`` maps a check type to
     its version; ``images`` maps what an image is for (``sandbox``, or a task that has one of its
     own) to twelve hex that name its content, and is empty where there are none; ``promises`` says
-    of each thing a sandbox may keep to whether it did, and is empty where that was not recorded.
+    of each thing a sandbox may keep to whether it did, and is empty where that was not recorded;
+    ``judges`` are the ids of judging models that were served.
     """
 
     sandbox: str
@@ -59,6 +60,7 @@ class Conditions:
     checks: Mapping[str, int] = field(default_factory=dict)
     images: Mapping[str, str] = field(default_factory=dict)
     promises: Mapping[str, bool] = field(default_factory=dict)
+    judges: tuple[str, ...] = ()
     format: int = FORMAT
 
     def _models(self, other: Conditions) -> tuple[str, ...]:
@@ -77,6 +79,7 @@ class Conditions:
             "checks": dict(self.checks),
             **({"images": dict(self.images)} if self.images else {}),
             **({"promises": dict(self.promises)} if self.promises else {}),
+            **({"judges": list(self.judges)} if self.judges else {}),
             "format": self.format,
         }
 
@@ -90,6 +93,7 @@ class Conditions:
             checks={str(key): int(number) for key, number in value["checks"].items()},
             images={str(key): str(one) for key, one in value.get("images", {}).items()},
             promises={str(key): bool(one) for key, one in value.get("promises", {}).items()},
+            judges=tuple(str(judge) for judge in value.get("judges", ())),
             format=int(value["format"]),
         )
 
@@ -115,6 +119,8 @@ class Conditions:
             for name in sorted(self.checks.keys() & other.checks.keys())
             if self.checks[name] != other.checks[name]
         ]
+        if self.judges and other.judges and self.judges != other.judges:
+            found.append(f"judges: {', '.join(self.judges)} against {', '.join(other.judges)}")
         found += [
             f"image of the {name}: {self.images[name]} against {other.images[name]}"
             for name in sorted(self.images.keys() & other.images.keys())

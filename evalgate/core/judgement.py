@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 
@@ -10,7 +11,7 @@ from evalgate.core.course import Course, goes_on
 from evalgate.core.decision import Decision
 from evalgate.core.floors import below_floor
 from evalgate.core.policy import Policy
-from evalgate.core.rates import points, rate
+from evalgate.core.rates import counted, points, rate
 from evalgate.core.rounds import Sign
 from evalgate.core.rule import rule
 from evalgate.core.sample import Sample
@@ -102,9 +103,10 @@ def _ended(prepared: Verdict, found: Course, *, planned: int) -> Verdict:
     if found.last.sign is Sign.NO_SIGN:
         made = sum(count.head_runs for count in found.counts)
         left = drop_not_excluded(found.last.difference)
+        unlikely = f"A drop of more than {left * 100:.0f} points is unlikely."
         sentence = (
             f"No sign of a drop after {made} of {planned * len(found.counts)} trials, stopped "
-            f"early: {said}. A drop of more than {left * 100:.0f} points is unlikely."
+            f"early: {said}. {_excludes_nothing(found.counts, left) or unlikely}"
         )
         excluded = left < judged.policy.margin
         decision = Decision.PASS if excluded else Decision.UNDECIDED
@@ -178,10 +180,10 @@ def _floors(judged: Verdict) -> tuple[str, ...]:
 def _afresh(found: Course) -> tuple[str, ...]:
     if not found.fresh or found.confirmed is None or found.confirmed.difference is None:
         return ()
-    fresh, tasks = found.fresh, len(found.fresh)
+    fresh, tasks = found.fresh, counted(len(found.fresh), "task")
     rates = f"{rate(fresh, 'base')} → {rate(fresh, 'head')}"
     difference = points(found.confirmed.difference)
-    return (f"fresh runs of both sides on {tasks} tasks: {rates} ({difference})",)
+    return (f"fresh runs of both sides on {tasks}: {rates} ({difference})",)
 
 
 def _decide(blank: Verdict, counts: Sequence[TaskCounts], policy: Policy) -> Verdict:
@@ -217,10 +219,18 @@ def undetected(judged: Verdict, counts: Sequence[TaskCounts], *, said: str) -> V
         what = "A small drop" if small else "No detectable change"
         sentence = f"{what}: {said}. A drop of {policy.margin * 100:g} points is excluded."
         return replace(judged, decision=Decision.PASS, sentence=sentence)
-    excluded = f"A drop of up to {left * 100:.0f} points is not excluded"
-    sentence = f"No detectable change: {said}. {excluded}."
+    excluded = f"A drop of up to {left * 100:.0f} points is not excluded."
+    sentence = f"No detectable change: {said}. {_excludes_nothing(counts, left) or excluded}"
     reasons = (*judged.reasons, *_what_would_decide(counts, policy))
     return replace(judged, decision=Decision.UNDECIDED, sentence=sentence, reasons=reasons)
+
+
+def _excludes_nothing(counts: Sequence[TaskCounts], left: float) -> str:
+    """Say that no drop is excluded, where the base can not fall as far as the interval allows."""
+    base = math.fsum(one.base_passed / one.base_runs for one in counts) / len(counts)
+    if round(left * 100) < base * 100:
+        return ""
+    return "So few trials exclude no drop." if base else "The base passes nothing: no drop is left."
 
 
 def said_of(judged: Verdict, counts: Sequence[TaskCounts], *, of: int | None = None) -> str:

@@ -11,6 +11,12 @@ from evalgate.core.trajectory import Usage, add_known
 
 #: A limit of nothing at all would be a mistake: one hundredth of a cent.
 LEAST_USD: Final = 0.0001
+#: And one beyond these too, which no trial could come to: a day, for one.
+MOST_SECONDS: Final = 86_400.0
+MOST_TURNS: Final = 10_000
+MOST_TOOL_CALLS: Final = 100_000
+MOST_TOKENS: Final = 1_000_000_000
+MOST_USD: Final = 10_000.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,6 +68,10 @@ MEANINGS: Final[Mapping[str, str]] = {
         "its words; fields: `{harness_dir} {repo_dir} {instruction} {instruction_file} {model}"
         " {base_url} {max_turns}`"
     ),
+    "agent.answering": (
+        "its words to go on once a task's `user` has [answered](tasks.md#a-user-who-answers); the "
+        "field `{reply}` is the answer"
+    ),
     "agent.placement": "`host`: the program runs here, its tools in the sandbox",
     "agent.env.NAME": "the value, with the same fields",
     "suite.tasks": "globs of task folders",

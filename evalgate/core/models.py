@@ -14,6 +14,8 @@ from evalgate.core.scripted import SCRIPTED, plan_path
 
 #: The upstream that runs on this machine: it costs nothing, and that is known.
 LOCAL_MODEL = "local-model"
+#: The providers that are known by name; each has a URL and a variable of its own for its key.
+PROVIDERS = ("anthropic", "gemini", "openai", LOCAL_MODEL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,7 +43,7 @@ class ModelSpec:
 
 def read_models(top: Reader) -> dict[str, ModelSpec]:
     """Read ``[models.NAME]`` of a configuration; UsageError when there is none, or a wrong one."""
-    models = top.named("models", _model)
+    models = top.named("models", read_model)
     if not models:
         raise top.error("name at least one model", "models", hint="[models.main] id = …")
     _refuse_two_places(models, top)
@@ -72,7 +74,8 @@ def _upstream(table: Reader) -> str:
     return upstream
 
 
-def _model(table: Reader) -> ModelSpec:
+def read_model(table: Reader) -> ModelSpec:
+    """Read the table of one model; its name is the table's."""
     price = table.table("price")
     upstream = _upstream(table)
     here = upstream == LOCAL_MODEL or plan_path(upstream) is not None

@@ -3,14 +3,13 @@
 import math
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate
+from typing import NamedTuple
 
 from evalgate.core.counts import TaskCounts, head_ways
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class TaskP:
+class TaskP(NamedTuple):
     """One task's evidence that it got worse: alone, and adjusted for looking at every task."""
 
     raw: float

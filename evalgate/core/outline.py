@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from evalgate.core.decision import Decision
+from evalgate.core.decision import Decision, is_waiting
 from evalgate.core.identity import FORMAT
+from evalgate.core.plain import shortened
 from evalgate.core.schema import Reader, Source
 from evalgate.errors import ExitCode, UsageError
 
@@ -40,7 +41,10 @@ class TaskOutline:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Outline:
-    """A verdict in short: its decision, one sentence, its reasons, and every task."""
+    """A verdict in short: its decision, one sentence, its reasons, and every task.
+
+    ``fork`` says that it is of a change from one, ``commit`` which commit was judged.
+    """
 
     decision: Decision
     exit_code: ExitCode
@@ -48,6 +52,8 @@ class Outline:
     evidence: str = ""
     reasons: tuple[str, ...] = ()
     tasks: tuple[TaskOutline, ...] = ()
+    fork: bool = False
+    commit: str = ""
 
     @classmethod
     def parse(cls, data: bytes, name: str) -> Outline:
@@ -76,7 +82,14 @@ class Outline:
             evidence=_cut(reader.raw.get("evidence") or "", _NAME),
             reasons=tuple(_cut(line, _SENTENCE) for line in reader.texts("reasons", ())[:_LINES]),
             tasks=tuple(_task(row) for row in reader.tables("tasks")[:_TASKS]),
+            fork=reader.raw.get("fork") is True,
+            commit=_commit(reader.raw.get("head")),
         )
+
+    @property
+    def waits(self) -> bool:
+        """Whether only a maintainer can measure it: it comes from a fork."""
+        return is_waiting(self.decision, fork=self.fork)
 
     @property
     def strict(self) -> bool:
@@ -87,6 +100,10 @@ class Outline:
     def moved(self) -> tuple[TaskOutline, ...]:
         """The tasks that a reader has to see, in the verdict's order."""
         return tuple(task for task in self.tasks if task.change != "same")
+
+
+def _commit(head: Any) -> str:
+    return str(head.get("commit") or "")[:_NAME] if isinstance(head, Mapping) else ""
 
 
 def _task(row: Reader) -> TaskOutline:
@@ -119,5 +136,4 @@ def _pair(value: Any) -> str:
 
 
 def _cut(text: Any, limit: int) -> str:
-    line = " ".join(str(text)[: 4 * limit].split())
-    return line if len(line) <= limit else f"{line[: limit - 1]}…"
+    return shortened(" ".join(str(text)[: 4 * limit].split()), limit)

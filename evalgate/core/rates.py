@@ -29,6 +29,14 @@ def percent(passed: int, runs: int) -> str:
     return f"{shown} %"
 
 
+def counted(number: int, noun: str) -> str:
+    """Return a number with its noun, as in *1 task*, *2 tasks*, *2 harnesses* and *2 entries*."""
+    if number == 1:
+        return f"1 {noun}"
+    many = f"{noun[:-1]}ie" if noun[-1] == "y" else f"{noun}e" if noun[-1] == "s" else noun
+    return f"{number} {many}s"
+
+
 def rate(counts: Sequence[TaskCounts], side: Literal["base", "head"]) -> str:
     """Return the mean pass rate of one side."""
     return mean_percent(

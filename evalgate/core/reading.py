@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from evalgate.core.json import Json
+from evalgate.core.rates import counted
 from evalgate.core.sample import Sample
 from evalgate.core.trial import Outcome, Trial
 
@@ -91,7 +92,7 @@ def _surprise(trial: Trial, passed: int, measured: int, new: Sequence[str]) -> t
     if trial.signals.files_outside:
         return 3, "passed, and touched files that nobody expected"
     if passed <= measured * _RARE:
-        return 4, f"passed, as {passed} of {measured} trials of its task did"
+        return 4, f"passed, as {passed} of {counted(measured, 'trial')} of its task did"
     return 0, ""
 
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import Final, NamedTuple
 
 from evalgate.core.counts import TaskCounts
 from evalgate.core.multiplicity import task_p_values
@@ -54,8 +53,7 @@ class Sign(StrEnum):
     UNDECIDED = "undecided"
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Look:
+class Look(NamedTuple):
     """What the runs so far say; ``suite`` and ``tasks`` are what is suspected."""
 
     sign: Sign

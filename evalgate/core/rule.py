@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from evalgate.core.counts import TaskCounts
 from evalgate.core.multiplicity import TaskP, task_p_values
 from evalgate.core.policy import Policy
-from evalgate.core.statistics import suite_p_value
+from evalgate.core.statistics import pass_rate_difference, suite_p_value
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,3 +55,24 @@ def can_block(stored: Mapping[str, tuple[int, int]], policy: Policy, *, runs: in
         for task, (passed, made) in stored.items()
     ]
     return rule(worst, policy).worse
+
+
+def noise_of(stored: Mapping[str, tuple[int, int]], *, runs: int) -> float:
+    """Return the drop that stays open where nothing fell: half the 90 % interval, 0 to 1.
+
+    It is that of ``runs`` new runs of each task which pass as often as its baseline did, of which
+    ``stored`` holds passes and runs. ValueError where no task ever ran.
+    """
+    equal = [
+        TaskCounts(
+            task=task,
+            base_passed=passed,
+            base_runs=made,
+            head_passed=round(passed / made * runs),
+            head_runs=runs,
+        )
+        for task, (passed, made) in stored.items()
+        if made
+    ]
+    found = pass_rate_difference(equal)
+    return found.point - found.low

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evalgate.core.identity import Conditions
@@ -50,6 +50,23 @@ def new_rows(known: Iterable[Row], rows: Iterable[Row]) -> tuple[Row, ...]:
             found.append(row)
             left[row.identity] += bool(row.cassette)
     return tuple(found)
+
+
+def without_retried(runs: Sequence[Sequence[Trial]]) -> tuple[Trial, ...]:
+    """Return the trials of runs of one harness, oldest first, as one sample has them.
+
+    A trial that errored was not measured: it is left out once a later run tried its task again.
+    """
+    kept: list[Trial] = []
+    again: set[tuple[str, str]] = set()
+    for trials in reversed(runs):
+        kept[:0] = [
+            one
+            for one in trials
+            if one.outcome is not Outcome.ERRORED or (one.task, one.key.task_digest) not in again
+        ]
+        again |= {(one.task, one.key.task_digest) for one in trials}
+    return tuple(kept)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,6 +198,7 @@ def joint_conditions(many: list[Conditions]) -> Conditions:
             for one in many
             for name in one.promises
         },
+        judges=tuple(sorted({judge for one in many for judge in one.judges})),
         format=max((one.format for one in many), default=1),
     )
 

@@ -10,6 +10,11 @@ from evalgate.core.schema import Reader
 #: Less than this no interpreter starts in; the engines themselves refuse less than 6 MB.
 _LEAST_MB: Final = 16
 _LEAST_CPUS: Final = 0.01
+#: More than any machine has, so that it is a mistake.
+MOST_MB: Final = 1 << 24
+MOST_CPUS: Final = 4096.0
+#: What isolates nothing: it is never taken for live trials unless it is asked for.
+PROCESS: Final = "process"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,6 +35,13 @@ class SandboxSpec:
     processes: int = 256
     setup_network: bool = False
 
+    def allows(self, provider: str) -> bool:
+        """Tell whether live trials that one provider isolated may decide about a change.
+
+        A word on the command line lets a person see how an agent does; it judges nothing.
+        """
+        return provider != PROCESS or self.use == PROCESS
+
     @property
     def context(self) -> str:
         """The folder of the Dockerfile, with a slash at its end; empty for the harness's own."""
@@ -44,9 +56,9 @@ def read_sandbox(table: Reader) -> SandboxSpec:
         use=table.text("use", default.use),
         image=table.text("image", ""),
         dockerfile=table.text("dockerfile", "").removeprefix("./"),
-        memory_mb=table.integer("memory_mb", default.memory_mb, low=_LEAST_MB),
+        memory_mb=table.integer("memory_mb", default.memory_mb, low=_LEAST_MB, high=MOST_MB),
         work_mb=table.integer("work_mb", default.work_mb, low=1),
-        cpus=table.number("cpus", default.cpus, low=_LEAST_CPUS),
+        cpus=table.number("cpus", default.cpus, low=_LEAST_CPUS, high=MOST_CPUS),
         processes=table.integer("processes", default.processes, low=_LEAST_MB),
         setup_network=table.flag("setup_network", default=default.setup_network),
     )

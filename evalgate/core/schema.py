@@ -21,6 +21,8 @@ T = TypeVar("T")
 
 _HINT = "docs/configuration.md and docs/tasks.md of git-evalgate list every key with its type"
 
+#: What TOML, JSON and all that reads them take for a whole number.
+_MOST = (1 << 63) - 1
 _HEADER = re.compile(r"^\s*\[{1,2}\s*([^\]]+?)\s*\]{1,2}\s*(#.*)?$")
 _KEY = re.compile(r"^\s*([A-Za-z0-9_.\-\"' ]+?)\s*=")
 
@@ -126,6 +128,10 @@ class Reader:
         self._asked.update(self.raw)
         return list(self.raw)
 
+    def keys_seen(self, *keys: str) -> None:
+        """Note keys that are read by another way, or that nothing depends on."""
+        self._asked.update(keys)
+
     def text(self, key: str, default: str | None = None) -> str:
         """Read a string; without a default it must be there."""
         return self._one(key, default, str, "a string")
@@ -134,34 +140,56 @@ class Reader:
         """Read true or false."""
         return self._one(key, default, bool, "true or false")
 
-    def number(self, key: str, default: float | None = None, *, low: float = 0.0) -> float:
-        """Read a finite number that is at least ``low``."""
+    def number(
+        self,
+        key: str,
+        default: float | None = None,
+        *,
+        low: float = 0.0,
+        high: float = sys.float_info.max,
+    ) -> float:
+        """Read a finite number from ``low`` to ``high``."""
         value = self._get(key, default)
         good = isinstance(value, int | float) and not isinstance(value, bool)
-        if not good or not low <= value <= sys.float_info.max:  # NaN fails this as well
-            raise self.error(f"must be a number of at least {low:g}, not {_shown(value)}", key)
+        if not good or not low <= value <= high:  # NaN fails this as well
+            most = "" if high == sys.float_info.max else f" and at most {high:.10g}"
+            words = f"must be a number of at least {low:g}{most}, not {_shown(value)}"
+            raise self.error(words, key)
         return float(value)
 
-    def integer(self, key: str, default: int | None = None, *, low: int = 0) -> int:
-        """Read a whole number that is at least ``low``."""
+    def integer(
+        self, key: str, default: int | None = None, *, low: int = 0, high: int = _MOST
+    ) -> int:
+        """Read a whole number from ``low`` to ``high``."""
         value = self._get(key, default)
         if not isinstance(value, int) or isinstance(value, bool) or value < low:
             raise self.error(f"must be a whole number of at least {low}, not {_shown(value)}", key)
+        if value > _MOST:
+            raise self.error("is an enormous number", key)
+        if value > high:
+            raise self.error(f"must be at most {high}, not {value}", key)
         return value
 
     def some_number(
-        self, key: str, default: float | None = None, *, low: float = 0.0
+        self,
+        key: str,
+        default: float | None = None,
+        *,
+        low: float = 0.0,
+        high: float = sys.float_info.max,
     ) -> float | None:
         """Read a number that may be missing: then it is the default, and that may be none."""
         if self.has(key):
-            return self.number(key, low=low)
+            return self.number(key, low=low, high=high)
         self._asked.add(key)
         return default
 
-    def some_integer(self, key: str, default: int | None = None, *, low: int = 0) -> int | None:
+    def some_integer(
+        self, key: str, default: int | None = None, *, low: int = 0, high: int = _MOST
+    ) -> int | None:
         """Read a whole number that may be missing."""
         if self.has(key):
-            return self.integer(key, low=low)
+            return self.integer(key, low=low, high=high)
         self._asked.add(key)
         return default
 

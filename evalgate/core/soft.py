@@ -10,8 +10,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from evalgate.core.multiplicity import holm
 from evalgate.core.normal import normal_cdf, normal_quantile
@@ -24,16 +23,14 @@ _RATIO: Final = 1.10
 _STEPS: Final = 24
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Arms:
+class Arms(NamedTuple):
     """One signal's values of one task in both arms."""
 
     base: tuple[float, ...]
     head: tuple[float, ...]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Shift:
+class Shift(NamedTuple):
     """How one signal moved: head by base as a ratio, else head minus base; and p both ways."""
 
     point: float

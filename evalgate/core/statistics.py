@@ -9,8 +9,7 @@ Two arms are compared throughout: *base* (before the edit) and *head* (after it)
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from evalgate.core.counts import TaskCounts, head_ways
 from evalgate.core.json import Json
@@ -23,8 +22,7 @@ _Z = 1.6448536269514722
 """The standard normal quantile at 1 - _ALPHA."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Difference:
+class Difference(NamedTuple):
     """Head minus base, as a share (-0.15 is fifteen points down), with its 90 % interval."""
 
     point: float

@@ -59,6 +59,10 @@ class Stamp:
         mine, others = (self.run, self.attempt), (other.run, other.attempt)
         return bool(self.run) and mine < others
 
+    def is_known_by(self, other: Stamp) -> bool:
+        """Tell whether the other word is a person's about the very commit that a run judged."""
+        return bool(self.run and self.head) and not other.run and self.head == other.head
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Comment:
@@ -79,16 +83,28 @@ class Standing:
     newer: bool = False
 
 
-def standing(comments: Sequence[Comment], *, author: str, key: str, stamp: Stamp) -> Standing:
-    """Find our comments among all; the oldest is kept, and a newer run's word is not touched."""
+def standing(
+    comments: Sequence[Comment],
+    *,
+    authors: Sequence[str],
+    key: str,
+    stamp: Stamp,
+    unmeasured: bool = False,
+) -> Standing:
+    """Find our comments among all; that of the first author is kept, of several the oldest.
+
+    A newer run's word is not touched, and neither is, where this verdict knows nothing of its
+    commit (``unmeasured``), that of a person who measured it.
+    """
     first = marker(key)
     ours = sorted(
-        (one for one in comments if one.author == author and one.body.splitlines()[:1] == [first]),
-        key=lambda one: one.id,
+        (one for one in comments if one.author in authors and one.body.splitlines()[:1] == [first]),
+        key=lambda one: (authors.index(one.author), one.id),
     )
     if not ours:
         return Standing(keep=None)
-    newer = any(stamp.is_before(Stamp.of(one.body)) for one in ours)
+    there = [Stamp.of(one.body) for one in ours]
+    newer = any(stamp.is_before(one) or (unmeasured and stamp.is_known_by(one)) for one in there)
     return Standing(keep=ours[0], remove=() if newer else tuple(ours[1:]), newer=newer)
 
 

@@ -11,6 +11,7 @@ from evalgate.core.files import File, Tree, tree_digest
 from evalgate.core.identity import digest
 from evalgate.core.json import JsonObject
 from evalgate.core.limits import Allowance
+from evalgate.core.user_reply import UserReply
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,9 +24,10 @@ class CheckSpec:
 
     @property
     def name(self) -> str:
-        """The name in reports: the type, and the path it looks at when it has one."""
-        path = self.params.get("path")
-        return f"{self.type}: {path}" if isinstance(path, str) else self.type
+        """The name in reports: the type, and the path or name it looks at when it has one."""
+        looked_at = (self.params.get(key) for key in ("path", "name", "tool"))
+        first = next((one for one in looked_at if isinstance(one, str)), None)
+        return self.type if first is None else f"{self.type}: {first}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,13 +59,16 @@ class Limits:
 TEST_SCRIPT: Final = "test.sh"
 #: The file of a solution that lays it over the workspace.
 SOLUTION_SCRIPT: Final = "solve.sh"
+#: The file of a solution that holds what a good agent says last.
+SOLUTION_ANSWER: Final = "answer.txt"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Task:
     """One problem. ``digest`` covers all that a measurement depends on, not the solution.
 
-    ``tags`` are words by which reports group tasks.
+    ``tags`` are words by which reports group tasks; ``own_checks`` is the code of checks that the
+    project wrote itself, ``user`` what an agent that asks is told, in order.
     """
 
     id: str
@@ -78,6 +83,8 @@ class Task:
     checks: tuple[CheckSpec, ...] = ()
     environment: Environment = field(default_factory=Environment)
     tags: tuple[str, ...] = ()
+    own_checks: Tree = field(default_factory=dict)
+    user: tuple[UserReply, ...] = ()
 
 
 def task_digest(files: Tree) -> str:

@@ -7,7 +7,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, Final
 
 from evalgate.core.identity import Conditions, TrialKey
 from evalgate.core.json import Json
@@ -21,6 +21,10 @@ class Outcome(StrEnum):
     PASSED = "passed"
     FAILED = "failed"
     ERRORED = "errored"
+
+
+#: A sign for each, wherever trials and checks are shown in a line.
+MARKS: Final = {Outcome.PASSED: "✔", Outcome.FAILED: "✘", Outcome.ERRORED: "!"}
 
 
 class Evidence(StrEnum):

@@ -8,13 +8,14 @@ from dataclasses import dataclass, field, replace
 from evalgate.core.advice import Advice, advice
 from evalgate.core.change import COMPARABLE, Change, TaskChange, change_of, to_json
 from evalgate.core.counts import TaskCounts
-from evalgate.core.decision import Decision, exit_code_of
+from evalgate.core.decision import Decision, exit_code_of, is_waiting
 from evalgate.core.errored import Errored, errored_of
 from evalgate.core.identity import FORMAT
 from evalgate.core.json import Json
 from evalgate.core.multiplicity import task_p_values
 from evalgate.core.outcome_cost import OutcomeCost, outcome_cost
 from evalgate.core.policy import Policy
+from evalgate.core.rates import counted
 from evalgate.core.sample import Sample
 from evalgate.core.signal_change import SignalChange, signal_changes
 from evalgate.core.statistics import (
@@ -56,6 +57,11 @@ class Verdict:
         """The exit code of the decision; ``strict`` takes undecided for not measured."""
         return exit_code_of(self.decision, strict=self.strict)
 
+    @property
+    def waits(self) -> bool:
+        """Whether only a maintainer can measure it: it comes from a fork."""
+        return is_waiting(self.decision, fork=self.context.get("fork") is True)
+
     def of(self, *kinds: Change) -> tuple[TaskChange, ...]:
         """Return the changes of some kinds."""
         return tuple(change for change in self.changes if change.change in kinds)
@@ -85,7 +91,8 @@ class Verdict:
         """Whether to keep the change, where that can be said."""
         moved = {change.name: change.flag for change in self.signals}.get("cost_usd")
         base, head = self.outcome_costs
-        return advice(self.decision, moved, base=base, head=head)
+        floor = self.blocked_by == {FLOOR}
+        return advice(self.decision, moved, base=base, head=head, floor=floor)
 
     def to_json(self) -> dict[str, Json]:
         """Return the content of ``verdict.json``."""
@@ -136,7 +143,7 @@ def prepare(base: Sample, head: Sample, policy: Policy, *, doubts: Sequence[str]
     if not head.rows:
         return replace(blank, decision=Decision.NOTHING_RAN, sentence="No trial ran.")
     if unequal:
-        sentence = "Base and head were measured under other conditions: incomparable."
+        sentence = "Base and head were measured under different conditions: incomparable."
         return replace(blank, decision=Decision.NO_BASELINE, sentence=sentence, reasons=unequal)
     # Tasks that only the head has would thin out the share that errored.
     deciding = head.without({*policy.quarantined, *(head.tasks.keys() - base.tasks.keys())})
@@ -157,7 +164,7 @@ def prepare(base: Sample, head: Sample, policy: Policy, *, doubts: Sequence[str]
 def not_measured(blank: Verdict, sample: Sample) -> Verdict:
     """Return the verdict on a sample that errored too often."""
     sentence = (
-        f"{sample.errored} of {len(sample.rows)} trials errored, more than "
+        f"{sample.errored} of {counted(len(sample.rows), 'trial')} errored, more than "
         f"{blank.policy.max_errored * 100:g} %: this was not measured."
     )
     reasons = _error_reasons(sample)

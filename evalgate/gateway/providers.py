@@ -13,7 +13,9 @@ from evalgate.core.redaction import known_secrets
 from evalgate.core.schema import Source
 from evalgate.core.scripted import SCRIPTED
 from evalgate.errors import NotAvailableError, UsageError
+from evalgate.gateway.dialects.anthropic import Anthropic
 from evalgate.gateway.dialects.dialect import BEARER
+from evalgate.gateway.dialects.openai_chat import OpenAiChat
 from evalgate.gateway.dialects.table import DIALECTS
 from evalgate.gateway.scripted.plan import Plan, load_plan
 from evalgate.gateway.scripted.server import at_task, open_scripted
@@ -27,13 +29,15 @@ LOCAL_MODEL_URL = "EVALGATE_LOCAL_MODEL_URL"
 class Provider:
     """A known provider: its base URL, the variable that holds its key, and its only dialect.
 
-    ``dialect`` is empty where several are spoken.
+    ``dialect`` is empty where several are spoken; ``asked_by`` is the one of evalgate's own
+    questions there.
     """
 
     url: str
     key_env: str
     key_header: str
     dialect: str = ""
+    asked_by: str = OpenAiChat.name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +60,10 @@ class Upstreams:
 
 UPSTREAMS: Mapping[str, Provider] = {
     "anthropic": Provider(
-        url="https://api.anthropic.com", key_env="ANTHROPIC_API_KEY", key_header="x-api-key"
+        url="https://api.anthropic.com",
+        key_env="ANTHROPIC_API_KEY",
+        key_header="x-api-key",
+        asked_by=Anthropic.name,
     ),
     "gemini": Provider(
         url="https://generativelanguage.googleapis.com",
@@ -149,6 +156,12 @@ def dialects_of(model: ModelSpec) -> frozenset[str] | None:
     known = UPSTREAMS.get(model.upstream)
     dialect = model.dialect or (known.dialect if known else "")
     return frozenset({dialect}) if dialect else None
+
+
+def asked_by(model: ModelSpec) -> str:
+    """Return the dialect in which evalgate itself asks a model."""
+    known = UPSTREAMS.get(model.upstream)
+    return model.dialect or (known.dialect or known.asked_by if known else OpenAiChat.name)
 
 
 def _plan(model: ModelSpec, path: str, files: Tree, tasks: Sequence[str]) -> Plan:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
+from evalgate.core.decision import Decision
 from evalgate.core.pull import Pull
 from evalgate.core.sticky import Comment, Stamp, heading, standing
 from evalgate.errors import NotAvailableError
@@ -59,10 +60,17 @@ class StickyComment:
             return Told(where="comment", done="refused", detail=str(reason), refused=True)
 
     def _settle(self, number: int, telling: Telling) -> Told:
-        author = self._author()
+        authors = self._authors()
+        unmeasured = telling.outline.decision is Decision.STALE
         done = ""
         for _ in range(_ROUNDS):
-            found = standing(self._comments(number), author=author, key=self.key, stamp=self.stamp)
+            found = standing(
+                self._comments(number),
+                authors=authors,
+                key=self.key,
+                stamp=self.stamp,
+                unmeasured=unmeasured,
+            )
             if found.newer:
                 return Told(where="comment", done=done or "nothing", detail="a newer run has told")
             if self.dry_run:
@@ -80,20 +88,21 @@ class StickyComment:
         message = "GitHub does not keep the comment that is written"
         raise NotAvailableError(message, hint="run it again: https://www.githubstatus.com")
 
-    def _author(self) -> str:
+    def _authors(self) -> tuple[str, ...]:
+        """Return whose comments are ours: a person goes on with the workflow's, where it is."""
         if self.author:
-            return self.author
+            return (self.author,)
         answer = self.github.ask("GET", "/user")
         login = answer.value.get("login") if answer.ok and isinstance(answer.value, dict) else None
         if isinstance(login, str):
-            return login
+            return (login,) if self.stamp.run else (_WORKFLOW, login)
         if answer.status == HTTPStatus.UNAUTHORIZED:
             raise NotAvailableError(
                 f"GitHub does not know the token: {answer.words}",
                 hint="give GITHUB_TOKEN one that is valid and may write to pull requests",
             )
         if answer.status == HTTPStatus.FORBIDDEN:
-            return _WORKFLOW
+            return (_WORKFLOW,)
         raise self._failed("say who the token is", answer)
 
     def _comments(self, number: int) -> list[Comment]:

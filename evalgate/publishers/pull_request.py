@@ -56,5 +56,6 @@ def _open_pulls(github: GitHub, repository: str, head: str, sha: str) -> list[Pu
         for row in map(Event, rows if isinstance(rows, list) else []):
             number, base = row.number("number"), row.at("base", "ref")
             if number is not None and row.at("head", "sha") == sha:
-                found.append(Pull(number=number, base=base if isinstance(base, str) else ""))
+                branch = base if isinstance(base, str) else ""
+                found.append(Pull(number=number, base=branch, repository=repository))
     return found

@@ -27,7 +27,8 @@ _REPOSITORY: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]*/(?!\.{1,2}$)[A-Za-z0-
 class Surroundings:
     """The variables of a command, its event, and what the command line says.
 
-    ``say`` prints one line where GitHub reads workflow commands.
+    ``say`` prints one line where GitHub reads workflow commands, ``judged`` is the commit that the
+    verdict is of, for where no event tells.
     """
 
     environ: Mapping[str, str]
@@ -37,6 +38,7 @@ class Surroundings:
     key: str = ""
     author: str = ""
     dry_run: bool = False
+    judged: str = ""
 
     @property
     def repository(self) -> str:
@@ -47,14 +49,22 @@ class Surroundings:
             raise UsageError(message, hint="GitHub Actions sets it; elsewhere: set it yourself")
         return name
 
+    @property
+    def has_token(self) -> bool:
+        """Tell whether GitHub can be asked at all."""
+        return bool(self._token)
+
+    @property
+    def _token(self) -> str:
+        return (self.environ.get("GITHUB_TOKEN") or self.environ.get("GH_TOKEN") or "").strip()
+
     @cached_property
     def github(self) -> GitHub:
         """GitHub with the token of the environment; NotAvailableError where there is none."""
-        token = self.environ.get("GITHUB_TOKEN") or self.environ.get("GH_TOKEN") or ""
-        if not token.strip():
+        if not self.has_token:
             message = "there is no GITHUB_TOKEN in the environment"
             raise NotAvailableError(message, hint="env: GITHUB_TOKEN: ${{ github.token }}")
-        return GitHub.of(self.environ.get("GITHUB_API_URL") or _API, token.strip())
+        return GitHub.of(self.environ.get("GITHUB_API_URL") or _API, self._token)
 
     @cached_property
     def told_of(self) -> Pull | str:
@@ -72,8 +82,8 @@ class Surroundings:
             return Stamp(run, attempt, self.event.text("workflow_run", "head_sha"))
         numbers = [self.environ.get(f"GITHUB_RUN_{name}", "") for name in ("ID", "ATTEMPT")]
         run, attempt = (int(one) if one.isascii() and one.isdigit() else 0 for one in numbers)
-        head = self.event.at("pull_request", "head", "sha") or self.environ.get("GITHUB_SHA", "")
-        return Stamp(run, attempt, str(head))
+        head = self.event.at("pull_request", "head", "sha") or self.environ.get("GITHUB_SHA")
+        return Stamp(run, attempt, str(head or self.judged))
 
     @property
     def footer(self) -> str:

@@ -22,12 +22,14 @@ SETTINGS = "settings"
 class Fingerprint:
     """``digest`` (64 hex) of everything, one digest a part, and what each part matched.
 
-    ``parts`` also holds ``settings``; paths in ``entries`` are relative to the project.
+    ``parts`` also holds ``settings``, whose text is ``settings``; paths in ``entries`` are relative
+    to the project.
     """
 
     digest: str
     parts: Mapping[str, str]
     entries: Mapping[str, tuple[Entry, ...]]
+    settings: bytes
     warnings: tuple[str, ...] = ()
 
     @property
@@ -56,7 +58,45 @@ def fingerprint(
         message = f"a part can not be called {SETTINGS!r}"
         raise UsageError(message, hint="that name stands for the tables of the configuration")
     matched = {name: _matched(view, name, parts[name], root) for name in sorted(parts)}
-    total = hashlib.sha256(_DOMAIN + view.git.object_format.encode() + b"\0")
+    total, digests = _digests(view.git, matched, settings)
+    return Fingerprint(
+        digest=total,
+        parts=digests,
+        entries=matched,
+        settings=settings,
+        warnings=(*_submodules(matched), *_leaving_links(view, matched)),
+    )
+
+
+def carried_over(git: Git, older: Fingerprint, before: Fingerprint, after: Fingerprint) -> str:
+    """Return the digest that an older harness has with the change from one to another in it.
+
+    File by file: what the change leaves alone is as it was in the older one.
+    """
+    changed = before.settings != after.settings
+    settings = after.settings if changed else older.settings
+    names = (after if changed else older).entries
+    matched = {
+        name: _carried(*(one.entries.get(name, ()) for one in (older, before, after)))
+        for name in sorted(names)
+    }
+    return _digests(git, matched, settings)[0]
+
+
+def _carried(
+    older: Sequence[Entry], before: Sequence[Entry], after: Sequence[Entry]
+) -> tuple[Entry, ...]:
+    there, old, new = ({entry.path: entry for entry in one} for one in (older, before, after))
+    kept = {path: entry for path, entry in there.items() if old.get(path) == new.get(path)}
+    kept |= {path: entry for path, entry in new.items() if old.get(path) != entry}
+    return tuple(kept[path] for path in sorted(kept, key=_as_bytes))
+
+
+def _digests(
+    git: Git, matched: Mapping[str, Sequence[Entry]], settings: bytes
+) -> tuple[str, dict[str, str]]:
+    """Return the digest of everything, and one a part."""
+    total = hashlib.sha256(_DOMAIN + git.object_format.encode() + b"\0")
     digests: dict[str, str] = {}
     for name, entries in matched.items():
         text = _canonical(name, entries)
@@ -65,12 +105,7 @@ def fingerprint(
     tables = SETTINGS.encode() + b"\0" + settings
     total.update(tables)
     digests[SETTINGS] = hashlib.sha256(_DOMAIN + tables).hexdigest()
-    return Fingerprint(
-        digest=total.hexdigest(),
-        parts=digests,
-        entries=matched,
-        warnings=(*_submodules(matched), *_leaving_links(view, matched)),
-    )
+    return total.hexdigest(), digests
 
 
 def diff_parts(old: Fingerprint, new: Fingerprint) -> list[str]:

@@ -68,8 +68,9 @@ def _of_pull(head: str, base: str, how: str, event: Event) -> Pair:
     number, branch = event.number("pull_request", "number"), event.at("pull_request", "base", "ref")
     if not fork or number is None or not isinstance(branch, str):
         return Pair.of(head, base, how, fork=fork)
-    measuring = Pull(number=number, base=branch).measuring
-    return replace(Pair.of(head, base, how, fork=True), measuring=measuring)
+    name = event.at("repository", "full_name")
+    pull = Pull(number=number, base=branch, repository=name if isinstance(name, str) else "")
+    return replace(Pair.of(head, base, how, fork=True), measuring=pull.measuring)
 
 
 def _merge_group(git: Git, event: Event) -> Pair:

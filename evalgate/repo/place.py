@@ -48,8 +48,9 @@ def find_place(directory: Path, config: str | None = None) -> Place:
         if folder == git.top:
             break
     wanted = config or "evalgate configuration"
-    message = f"no {wanted} between {here} and {git.top}"
-    hint = "write evalgate.toml, or [tool.evalgate] in pyproject.toml (see README)"
+    where = f"between {here} and {git.top}" if here != git.top.resolve() else f"in {here}"
+    message = f"no {wanted} {where}"
+    hint = "evalgate init writes one: evalgate.toml, or [tool.evalgate] in pyproject.toml"
     raise NoConfigurationError(message, hint=hint)
 
 

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from evalgate.core.scripted import plan_path
 from evalgate.errors import UsageError
 from evalgate.repo.git import Git
 from evalgate.repo.pathspecs import literal, to_pathspecs
@@ -43,9 +44,9 @@ def watch_of(place: Place, head: str) -> Watch | None:
 
 
 def watch_in(place: Place, oid: str, text: str) -> Watch | None:
-    """Return what a configuration's text makes the harness of.
+    """Return what a configuration's text makes the harness of, a scripted model's plan as well.
 
-    None for a file that is wrong, and for a scripted model, whose plan is a part as well.
+    None for a file that is wrong.
     """
     try:
         table: Any = tomllib.loads(text)
@@ -54,11 +55,11 @@ def watch_in(place: Place, oid: str, text: str) -> Watch | None:
         harness, models = table["harness"], table["models"]
         root = f"{place.prefix}/{harness.get('root', '').strip('/')}".strip("/")
         globs = [glob for globs in harness["parts"].values() for glob in _texts(globs)]
-        upstreams = [str(model["upstream"]) for model in models.values()]
+        globs += filter(None, (plan_path(model["upstream"]) for model in models.values()))
         pathspecs = to_pathspecs(globs, root=root)
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError, UsageError):
         return None
-    if not globs or any(one.startswith("scripted:") for one in upstreams):
+    if not globs:
         return None
     # Another file of ours in the same folder may take the place of this one.
     folder = f"{place.prefix}/" if place.prefix else ""

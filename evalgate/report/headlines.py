@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final, Protocol
 
-from evalgate.core.decision import Decision
+from evalgate.core.decision import Decision, is_wanting
 
 #: Each decision's kind of alert on GitHub, and its consequence; an empty one goes without saying.
 _TOLD: Final[Mapping[Decision, tuple[str, str]]] = {
@@ -21,9 +21,12 @@ _TOLD: Final[Mapping[Decision, tuple[str, str]]] = {
     Decision.NOT_MEASURED: ("WARNING", "nothing is known of this change yet"),
     Decision.NOTHING_RAN: ("WARNING", "nothing is known of this change yet"),
     Decision.VOID: ("CAUTION", "do not merge on these numbers"),
-    Decision.STALE: ("WARNING", "nothing is known of this edit yet"),
+    Decision.STALE: ("WARNING", "this edit is not judged yet"),
     Decision.BUDGET: ("WARNING", "not decided yet; the same command with more money goes on"),
 }
+
+#: Of a fork's edit that nobody measured: it is no fault, and its author has no key.
+_WAITS: Final = ("NOTE", "a fork has no key to measure with")
 
 
 class Decided(Protocol):
@@ -39,20 +42,25 @@ class Decided(Protocol):
         """Whether an undecided one is taken for not measured."""
         ...
 
+    @property
+    def waits(self) -> bool:
+        """Whether only a maintainer can measure it."""
+        ...
+
 
 def alert_of(verdict: Decided) -> str:
     """Return the kind of alert: NOTE, TIP, WARNING or CAUTION."""
-    return "WARNING" if _strict(verdict) else _TOLD[verdict.decision][0]
+    return "WARNING" if is_wanting(verdict.decision, strict=verdict.strict) else _told(verdict)[0]
 
 
 def headline_of(verdict: Decided) -> str:
     """Return the decision with its consequence, such as ``Regression: do not merge this``."""
-    consequence = _TOLD[verdict.decision][1]
-    if _strict(verdict):
+    consequence = _told(verdict)[1]
+    if is_wanting(verdict.decision, strict=verdict.strict):
         consequence = "an answer is asked for, and there is none yet"
-    word = verdict.decision.capitalize()
+    word = "Waits for a maintainer" if verdict.waits else verdict.decision.capitalize()
     return f"{word}: {consequence}" if consequence else word
 
 
-def _strict(verdict: Decided) -> bool:
-    return verdict.decision is Decision.UNDECIDED and verdict.strict
+def _told(verdict: Decided) -> tuple[str, str]:
+    return _WAITS if verdict.waits else _TOLD[verdict.decision]

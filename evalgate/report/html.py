@@ -16,7 +16,7 @@ from dataclasses import replace
 from importlib import resources
 
 from evalgate.core.json import Json
-from evalgate.core.plain import plain
+from evalgate.core.plain import plain, shortened
 from evalgate.core.trial import Trial
 from evalgate.report.run_report import RunReport
 from evalgate.report.share import share_of
@@ -74,13 +74,13 @@ def _brief(trial: Trial) -> dict[str, Json]:
         "task": trial.task,
         "n": trial.key.n,
         "outcome": str(trial.outcome),
-        "reason": trial.reason[:_BRIEF],
+        "reason": shortened(trial.reason, _BRIEF),
         "evidence": str(trial.evidence),
         "signals": trial.signals.to_json(),
         "agent_exit": trial.agent_exit,
-        "checks": [f"{check.name} {check.detail[:_BRIEF]}" for check in trial.checks],
+        "checks": [f"{check.name} {shortened(check.detail, _BRIEF)}" for check in trial.checks],
         "tripwires": [hit.name for hit in trial.tripwires],
-        "answer": trial.final_answer[:_BRIEF],
+        "answer": shortened(trial.final_answer, _BRIEF),
     }
 
 

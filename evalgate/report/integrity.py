@@ -8,6 +8,7 @@ from typing import Final
 
 from evalgate.core.change import Change
 from evalgate.core.decision import Decision
+from evalgate.core.rates import counted
 from evalgate.core.trial import Evidence
 from evalgate.core.verdict import Verdict
 
@@ -45,7 +46,9 @@ def integrity_of(verdict: Verdict, touched: Mapping[str, int]) -> Integrity | No
     if errored is not None and verdict.decision is Decision.NOT_MEASURED:
         errored = replace(errored, reasons=())  # they stand on top of the page
     facts.append(
-        f"none of {len(head.rows)} trials errored" if errored is None else errored.sentence
+        f"none of {counted(len(head.rows), 'trial')} errored"
+        if errored is None
+        else errored.sentence
     )
     wires = ", ".join(f"{name} {many}×" for name, many in touched.items())
     facts.append(f"tripwires touched: {wires}" if wires else "no tripwire touched")

@@ -33,6 +33,7 @@ def render_junit(report: RunReport) -> str:
             ("run", report.run),
             ("fingerprint", trials[0].key.fingerprint),
             ("evidence", str(trials[0].evidence)),
+            *(("note", note) for note in report.notes),
         ):
             ET.SubElement(properties, "property", {"name": name, "value": _clean(value)})
         for trial in trials:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import html
 import re
 
-from evalgate.core.plain import colourless
+from evalgate.core.plain import colourless, shortened
 
 _MARKUP = re.compile(r"([\\`*_\[\]<>|#~&$])")
 #: What is no sign to be read: controls, marks that turn or hide what stands beside them.
@@ -79,4 +79,4 @@ def _unlinked(line: str) -> str:
 
 
 def _cut(line: str, most: int) -> str:
-    return line if not most or len(line) <= most else line[: most - 1] + "…"
+    return shortened(line, most) if most else line

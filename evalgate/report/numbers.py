@@ -93,12 +93,14 @@ def _moved(change: SignalChange, *, same: bool) -> str:
         return "same"
     shift = change.shift
     told = percent_change(shift.point) if shift.is_ratio else f"{shift.point + 0.0:+.1f}"
+    if shift.is_ratio and not change.flag and told == "+0 %":
+        return "within noise"
+    if shift.is_ratio and change.base and percent_change(change.head / change.base) != told:
+        told += " in a typical task"  # the two means beside it make another ratio
     if change.low is not None and change.high is not None:
         ends = percent_change(change.low), percent_change(change.high)
         told += f" (90 % interval {ends[0]} to {ends[1]})"
-    if change.flag:
-        return told
-    return "within noise" if shift.is_ratio and told == "+0 %" else f"{told}, within noise"
+    return told if change.flag else f"{told}, within noise"
 
 
 def chance(p: float) -> str:

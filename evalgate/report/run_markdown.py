@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from evalgate.core.rates import percent
+from evalgate.core.plain import shortened
+from evalgate.core.rates import counted, percent
 from evalgate.core.sample import TaskSample
 from evalgate.core.short_name import short_of
-from evalgate.core.trial import Outcome, Trial
+from evalgate.core.trial import MARKS, Outcome, Trial
 from evalgate.report.markdown import escape
 from evalgate.report.run_report import RunReport
-
-_MARKS = {Outcome.PASSED: "✔", Outcome.FAILED: "✘", Outcome.ERRORED: "!"}
 
 #: So many trials that did not pass are told one by one.
 _TOLD = 20
@@ -42,9 +41,8 @@ def _lines(report: RunReport) -> Iterator[str]:
         f"evidence: {sample.evidence}"
     )
     yield ""
-    notes = [*([] if report.info.get("finished") else ["this run is not finished"]), *report.notes]
-    if notes:
-        yield from (f"- ⚠ {escape(note)}" for note in notes)
+    if report.notes:
+        yield from (f"- ⚠ {escape(note)}" for note in report.notes)
         yield ""
     yield "| task | | passed | cost | seconds | first failure |"
     yield "|---|---|---:|---:|---:|---|"
@@ -62,7 +60,7 @@ def _lines(report: RunReport) -> Iterator[str]:
     wrong = [trial for trial in report.trials if trial.outcome is not Outcome.PASSED]
     if wrong:
         yield ""
-        yield f"<details><summary>{len(wrong)} trials did not pass</summary>"
+        yield f"<details><summary>{counted(len(wrong), 'trial')} did not pass</summary>"
         yield ""
         yield from (_trial_line(trial) for trial in wrong[:_TOLD])
         if len(wrong) > _TOLD:
@@ -72,7 +70,7 @@ def _lines(report: RunReport) -> Iterator[str]:
 
 
 def _task_row(row: Mapping[str, Any], task: TaskSample) -> str:
-    strip = "".join(_MARKS[one.outcome] for one in task.rows[:_STRIP])
+    strip = "".join(MARKS[one.outcome] for one in task.rows[:_STRIP])
     strip += "…" if len(task.rows) > _STRIP else ""
     cost = "unknown" if row["usd"] is None else f"${row['usd']:.4f}"
     seconds = "unknown" if row["seconds"] is None else f"{row['seconds']:.1f}"
@@ -82,7 +80,7 @@ def _task_row(row: Mapping[str, Any], task: TaskSample) -> str:
         f"{task.passed}/{len(task.measured)}",
         cost,
         seconds,
-        escape(row["first_failure"][:80]),
+        escape(shortened(row["first_failure"], 80)),
     )
     return f"| {' | '.join(cells)} |"
 
@@ -94,5 +92,5 @@ def _trial_line(trial: Trial) -> str:
     told = f"; checks: {checks}" if checks else ""
     return (
         f"- {escape(trial.task)} {escape(f'#{trial.key.n}')} **{trial.outcome}**: "
-        f"{escape(trial.reason[:200])}{told}"
+        f"{escape(shortened(trial.reason, 200))}{told}"
     )

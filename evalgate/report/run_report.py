@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from evalgate.core.identity import FORMAT
 from evalgate.core.json import Json, JsonObject
 from evalgate.core.outcome_cost import outcome_cost
+from evalgate.core.plain import shortened
 from evalgate.core.rates import mean_percent, percent
 from evalgate.core.sample import Sample, TaskSample, sample_of
 from evalgate.core.trial import Outcome, Trial
@@ -48,7 +49,7 @@ class Point:
 class Reference:
     """The last passing trial of a task: of this run, of an earlier one, or of a baseline.
 
-    Of a baseline only the patch is known; ``n`` is 0 then, and ``page`` None.
+    Of a baseline the patch is known, and ``n`` is 0; ``page`` is None where it is not recorded.
     """
 
     where: str
@@ -109,7 +110,7 @@ class RunReport:
         return {str(one["task"]): str(one["change"]) for one in listed if isinstance(one, dict)}
 
     def to_json(self) -> dict[str, Json]:
-        """Return the document of ``--format json``; its schema is docs/report.schema.json."""
+        """Return the document of ``--format json``; its schema is in docs/schemas/."""
         sample = self.sample
         return {
             **self.overview(),
@@ -145,9 +146,9 @@ class RunReport:
                     "digest": task.digest,
                     "tags": list(self.tags.get(name, ())),
                     "change": changes.get(name),
-                    "first_failure": next((row.reason for row in task.rows if row.reason), "")[
-                        :_FIRST
-                    ],
+                    "first_failure": shortened(
+                        next((row.reason for row in task.rows if row.reason), ""), _FIRST
+                    ),
                     **standing([task]),
                 }
                 for name, task in sample.tasks.items()

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from difflib import unified_diff
 from typing import Final
 
+from evalgate.core.plain import shortened
 from evalgate.core.trajectory import ToolCall
 
 #: A line of a call is cut to so many characters.
@@ -55,7 +56,7 @@ def call_line(call: ToolCall) -> str:
     else:
         said = _value(given)
     line = " ".join(f"{call.name}({said})".split())
-    line = line if len(line) <= _WIDE else f"{line[: _WIDE - 1]}…"
+    line = shortened(line, _WIDE)
     return f"{line} → failed" if call.ok is False else line
 
 

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from evalgate.core.json import Json, JsonObject
+from evalgate.core.rates import counted
 from evalgate.core.trajectory import Step, ToolCall, Trajectory
 from evalgate.report.share import Share
 
@@ -56,7 +57,7 @@ class TrialPage:
             cut = _cut_value(one, share)
             wire.append(cut if isinstance(cut, dict) else {})
         left_out = len(self.wire) - len(wire)
-        lacking = (f"{left_out} exchanges are left out here",) if left_out else ()
+        lacking = (f"{counted(left_out, 'exchange')} are left out here",) if left_out else ()
         return replace(
             self,
             trajectory=trajectory,

@@ -14,6 +14,7 @@ from evalgate.core.verdict import Verdict
 from evalgate.errors import UsageError
 from evalgate.report.headlines import alert_of, headline_of
 from evalgate.report.integrity import integrity_of
+from evalgate.report.last_words import LastWords
 from evalgate.report.markdown import code, escape, escape_html, fence
 from evalgate.report.numbers import chance, first_numbers, signal_rows
 from evalgate.report.shedding import LIMIT_BYTES, cut, levels
@@ -46,8 +47,10 @@ class Story:
     """What the verdict's page needs beside the verdict itself.
 
     ``differences`` maps a task to the diff between its last passing output and this one, ``calls``
-    to the tool calls of both. ``anchor`` says how the head stands to the last release, ``touched``
-    how often each tripwire was touched. ``run`` names the trials of the head.
+    to the tool calls of both, ``words`` to what the agent said last in both. ``anchor`` says how
+    the head stands to the last release, ``touched`` how often each tripwire was touched. ``run``
+    names the trials of the head where the page is read, and ``away`` says that this is another
+    machine than the one that judges.
     """
 
     head: str
@@ -56,6 +59,7 @@ class Story:
     parts: tuple[PartChange, ...] = ()
     differences: Mapping[str, str] = field(default_factory=dict)
     calls: Mapping[str, CallsChange] = field(default_factory=dict)
+    words: Mapping[str, LastWords] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     anchor: str = ""
     next_steps: tuple[str, ...] = ()
@@ -63,6 +67,7 @@ class Story:
     hypothesis: str = ""
     touched: Mapping[str, int] = field(default_factory=dict)
     run: str = ""
+    away: bool = False
 
 
 def render_verdict(

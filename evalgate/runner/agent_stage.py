@@ -55,6 +55,7 @@ def agent_stage(
     # The route outlives the sandbox: a recording is sealed after the claim is graded.
     overlay = bench.overlay
     canary = new_canary()
+    bench.told("opens a sandbox")
     with open_placed(bench, task) as (sandbox, labelled):
         spec = RouteSpec(
             mode=traffic.mode,
@@ -85,6 +86,7 @@ def agent_stage(
             timeout=task.limits.agent_seconds,
             reach=urlsplit(route.base_url).port,
         )
+        bench.told("the agent works")
         result = sandbox.run(stage, stop)
     route.stop()
     if result.status is StageStatus.INTERRUPTED:
@@ -170,6 +172,7 @@ def _call(bench: Bench, task: Task, places: Places, route: Route) -> AgentCall:
         ),
         base_url=route.base_url,
         max_turns=task.limits.max_turns,
+        replies=task.user,
     )
 
 

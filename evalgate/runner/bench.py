@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 from evalgate.core.faults import FaultPlan
@@ -17,9 +17,14 @@ from evalgate.gateway.limits.spending import Spending
 from evalgate.gateway.limits.top_up import TopUp
 from evalgate.gateway.providers import Upstreams
 from evalgate.gateway.server import Gateway
+from evalgate.gateway.upstream import Upstream
 from evalgate.protocols import Agent, Check, SandboxProvider
 from evalgate.runner.control import Controls
 from evalgate.sandboxes.fitting import Fit
+
+
+def _nobody(_: str) -> None:
+    """Hear nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -32,7 +37,9 @@ class Bench:
     is what live trials use together; under ``faults`` no trial is evidence. ``top_up`` bounds
     what a replay may ask of the model, None lets it ask nothing; ``pace`` is how fast recorded
     streams come, 0 at once; ``tripwires`` are looked for in what the agent does. ``series`` tells
-    trials apart that only fresh ones may answer for.
+    trials apart that only fresh ones may answer for. ``judges`` is where the models of judging
+    checks are, by their ids, and empty as ``upstreams`` is. ``told`` hears which stage a trial
+    is at.
     """
 
     harness: Harness
@@ -52,6 +59,8 @@ class Bench:
     pace: float = 0.0
     tripwires: tuple[Tripwire, ...] = ()
     series: str = MAIN
+    told: Callable[[str], None] = _nobody
+    judges: Mapping[str, Upstream] = field(default_factory=dict)
 
     @property
     def overlay(self) -> Tree:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from evalgate.core.files import Tree
 from evalgate.core.observation import CommandReport
 from evalgate.core.task import SOLUTION_SCRIPT, TEST_SCRIPT, Task
-from evalgate.protocols import SandboxProvider, Stage, StageResult, StageStatus
+from evalgate.protocols import Sandboxes, Stage, StageResult, StageStatus
 from evalgate.runner.reward import ODD
 from evalgate.runner.stopped import TrialStoppedError
 
@@ -43,10 +43,10 @@ _LONGEST_CODE = 3
 
 def tests_command(task: Task) -> str:
     """Return the command of the hidden tests."""
-    return f'{_shell_of(task.tests, TEST_SCRIPT)} "$EVALGATE_TESTS/{TEST_SCRIPT}"'
+    return f'{shell_of(task.tests, TEST_SCRIPT)} "$EVALGATE_TESTS/{TEST_SCRIPT}"'
 
 
-def _shell_of(files: Tree, script: str) -> str:
+def shell_of(files: Tree, script: str) -> str:
     """Return the shell that the first line of a script asks for: ``sh``, or ``bash``."""
     first = files[script].data.partition(b"\n")[0] if script in files else b""
     return "bash" if first.startswith(b"#!") and b"bash" in first else "/bin/sh"
@@ -75,35 +75,43 @@ class Graded:
 
 
 def run_grade_stage(
-    provider: SandboxProvider,
+    sandboxes: Sandboxes,
     task: Task,
     workspace: Tree,
     commands: Sequence[str],
     stop: threading.Event,
     *,
     solved: bool = False,
+    checking: Tree | None = None,
 ) -> Graded:
     """Run the commands in a fresh sandbox that holds the workspace and the hidden tests.
 
+    ``checking`` is what is laid out for checks of the project's own.
     With ``solved`` the task's solution is laid over the workspace first. Raises
     TrialStoppedError when interrupted, and whatever the provider says of files that can not
     be laid out.
     """
     if not commands:
         return Graded()
-    with provider.open_sandbox() as sandbox:
+    with sandboxes.open_sandbox() as sandbox:
         places = sandbox.places
         solution = {"EVALGATE_SOLUTION": places.inbox} if solved else {}
-        solving = f"{_shell_of(task.solution, SOLUTION_SCRIPT)} {_SOLVING}" if solved else ""
+        solving = f"{shell_of(task.solution, SOLUTION_SCRIPT)} {_SOLVING}" if solved else ""
         stage = Stage(
             trees={
                 "repo": workspace,
                 "tests": task.tests,
+                **({"harness": checking} if checking else {}),
                 **({"inbox": task.solution} if solved else {}),
             },
             argv=["/bin/sh", "-c", solving + _DRIVER, "grade", *commands],
             timeout=task.limits.grade_seconds,
-            env={"EVALGATE_TESTS": places.tests, "EVALGATE_LOGS": places.logs, **solution},
+            env={
+                "EVALGATE_TESTS": places.tests,
+                "EVALGATE_LOGS": places.logs,
+                **({"EVALGATE_CHECKS": places.harness} if checking else {}),
+                **solution,
+            },
             keep=("logs",),
         )
         result: StageResult = sandbox.run(stage, stop)

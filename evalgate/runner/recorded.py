@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from evalgate.core.claim import Claim
 from evalgate.core.identity import Conditions
 from evalgate.core.json import Json
+from evalgate.core.judging import Judgement
 from evalgate.core.sandboxcall import SandboxCall
 from evalgate.core.trial import Evidence
 from evalgate.core.tripwires import Hit
@@ -29,7 +30,8 @@ class RecordedTrial:
 
     ``recording`` counts how often this harness was recorded; ``seconds`` is the agent's
     wall time then; ``evidence`` is what the trial was worth; ``calls`` are what an agent on the
-    host asked of its sandbox; ``logged`` is what tripwires found in its log.
+    host asked of its sandbox; ``logged`` is what tripwires found in its log; ``judged`` what
+    judging models said, by the digest of the question.
     """
 
     tape: CassetteFile
@@ -50,6 +52,7 @@ class RecordedTrial:
     measured: Mapping[str, Json]
     calls: tuple[SandboxCall, ...] = ()
     logged: tuple[Hit, ...] = ()
+    judged: Mapping[str, Judgement] = field(default_factory=dict)
 
 
 def load_recorded(data: bytes, *, name: str) -> RecordedTrial:
@@ -83,6 +86,9 @@ def load_recorded(data: bytes, *, name: str) -> RecordedTrial:
             ),
             logged=tuple(Hit.from_json(hit) for hit in agent.get("tripwires", ())),
             measured=dict(record["measured"]),
+            judged={
+                str(name): Judgement.from_json(one) for name, one in agent.get("judged", {}).items()
+            },
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         message = f"{name}: this is no recorded trial: {error!r}"

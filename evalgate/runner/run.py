@@ -34,6 +34,7 @@ from evalgate.store.runs import RunFolder
 
 _STOPPED = (KeyboardInterrupt, TrialStoppedError)
 _RESUME = "the same command goes on where this stopped"
+_ANEW = "the same command begins anew, which asks no model"
 
 #: The member of ``run.json`` that says what was used and stands in no trial and no journal.
 LOST: Final = "lost"
@@ -69,13 +70,15 @@ def execute(
     workers: int,
     spending: Spending | None = None,
     listener: Listener,
+    resumes: bool = True,
 ) -> tuple[Trial, ...]:
     """Make every trial that the run does not hold yet; return all of them in order.
 
     Raises InterruptedRunError on Ctrl-C or SIGTERM and BudgetReachedError when the budget of
     ``spending`` is used up: what is finished is on disk, and the same call goes on from there,
     also when the system refused something, such as room on the disk. What trials used that were
-    cut off is written down, so that it is not spent twice.
+    cut off is written down, so that it is not spent twice. A call that never ``resumes`` a run says
+    so when it is interrupted.
     """
     wanted = {(job.task.id, job.n) for job in jobs}
     have = {(t.task, t.key.n): t for t in run.trials if (t.task, t.key.n) in wanted}
@@ -116,7 +119,8 @@ def execute(
                 raise NotAvailableError(message, hint=f"mend that: {_RESUME}") from error
             if not isinstance(error, _STOPPED):
                 raise
-            raise InterruptedRunError(f"interrupted: {kept}", hint=_RESUME) from error
+            hint = _RESUME if resumes else _ANEW
+            raise InterruptedRunError(f"interrupted: {kept}", hint=hint) from error
         finally:
             if spending.lost != Tally():
                 # On a full disk there is no room for it, and no second error to be told.

@@ -8,38 +8,37 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable
 from contextlib import ExitStack
-from dataclasses import asdict, replace
+from dataclasses import replace
 
-from evalgate.core.claim import diff_lines, render_patch
 from evalgate.core.exchange import Exchange
-from evalgate.core.habits import asked_for_confirmation, repeated_calls
-from evalgate.core.identity import Conditions, TrialKey
 from evalgate.core.task import Task
-from evalgate.core.trial import CheckResult, Evidence, Outcome, Signals, Trial
+from evalgate.core.trial import Evidence, Trial
 from evalgate.gateway.cassette import CassetteFile
 from evalgate.gateway.format.header import Header
-from evalgate.gateway.limits.charge import cost_of, spent_on
+from evalgate.gateway.limits.charge import spent_on
 from evalgate.gateway.server import Mode, Route
 from evalgate.gateway.witness.witness import witness_of
-from evalgate.protocols import StageStatus
+from evalgate.protocols import Sandboxes, StageStatus
 from evalgate.runner.agent_stage import Traffic, agent_stage
+from evalgate.runner.ahead import opened_ahead
 from evalgate.runner.artifacts import artifact_folder, cassette_path, write_artifacts
 from evalgate.runner.bench import Bench
 from evalgate.runner.causes import explained
-from evalgate.runner.grade import grade, overall
+from evalgate.runner.conclusion import concluded
+from evalgate.runner.grade import commands_of
 from evalgate.runner.journals import TakenUp, ToppedUp, take_up, top_up
+from evalgate.runner.judging import judged_work
 from evalgate.runner.made import Made
 from evalgate.runner.recorded import RecordedTrial
 from evalgate.runner.tripped import tripped
-from evalgate.runner.work import Work, ungraded
+from evalgate.runner.work import Work
 from evalgate.store.runs import RunFolder
 
 
 def live_trial(bench: Bench, task: Task, n: int, run: RunFolder, stop: threading.Event) -> Made:
     """Let the agent work with a real model, grade its claim, seal the recording.
 
-    What a killed run had recorded of this trial is played first: it was paid for. Under faults
-    nothing is sealed: nobody shall play a recording of what was broken on purpose.
+    What a killed run had recorded is played first: it was paid for. Under faults nothing is sealed.
     """
     evidence = Evidence.FAULTED if bench.faults else Evidence.MEASURED
     earlier = take_up(run, task.id, n)
@@ -47,8 +46,10 @@ def live_trial(bench: Bench, task: Task, n: int, run: RunFolder, stop: threading
     mode = Mode.LIVE if earlier.tape is None else Mode.TOP_UP
     traffic = Traffic(mode=mode, tape=earlier.tape, journal=earlier.journal)
     with ExitStack() as stack:
+        grading = _grading(bench, task, stack)
         route, work = agent_stage(bench, task, traffic, stack, stop)
-        trial, log = _conclude(bench, task, n, work, evidence, stop)
+        work = judged_work(bench, task, work, stop)
+        trial, log = concluded(bench, task, n, work, evidence, stop, grading=grading)
         if bench.faults is None:
             trial = _sealed(bench, task, run, route=route, work=work, trial=trial)
     trial = replace(trial, artifacts=artifact_folder(task.id, n))
@@ -73,12 +74,14 @@ def replayed_trial(
         bench.top_up.used_before(played.asked)
     traffic = Traffic(mode=mode, tape=played.tape, journal=earlier.journal if earlier else None)
     with ExitStack() as stack:
+        grading = _grading(bench, task, stack)
         route, work = agent_stage(bench, task, traffic, stack, stop)
         topped_up = played.asked + route.topped_up
         timed = _as_timed(bench, recorded, work, topped_up=topped_up)
+        timed = judged_work(bench, task, timed, stop, known=recorded.judged)
         evidence = Evidence.TOPPED_UP if topped_up else Evidence.REPLAYED
         evidence = Evidence.FAULTED if bench.faults else evidence
-        trial, log = _conclude(bench, task, recorded.n, timed, evidence, stop)
+        trial, log = concluded(bench, task, recorded.n, timed, evidence, stop, grading=grading)
         trial = replace(_as_recorded(trial, recorded), topped_up=topped_up)
         if topped_up and bench.faults is None:
             trial = _sealed(bench, task, run, route=route, work=timed, trial=trial)
@@ -162,8 +165,10 @@ def regraded_trial(
         log=log,
         detail=recorded.detail,
         secret=recorded.secret,
+        judged=recorded.judged,
     )
-    trial, _ = _conclude(bench, task, recorded.n, work, Evidence.REGRADED, stop)
+    grading = bench.provider_of(task)
+    trial, _ = concluded(bench, task, recorded.n, work, Evidence.REGRADED, stop, grading=grading)
     return _as_recorded(trial, recorded)
 
 
@@ -190,74 +195,12 @@ def plumbing_trial(
     return f"the agent exited with {work.exit_code}: {work.last_words}" if work.exit_code else None
 
 
-def _conclude(
-    bench: Bench, task: Task, n: int, work: Work, evidence: Evidence, stop: threading.Event
-) -> tuple[Trial, str]:
-    ended = ungraded(work, seconds=task.limits.agent_seconds)
-    checks: tuple[CheckResult, ...] = ()
-    log = ""
-    if ended is None:
-        graded = grade(
-            bench.provider_of(task),
-            task,
-            bench.checks[task.id],
-            work.claim,
-            stop,
-            bench.controls,
-            redactor=bench.redactor,
-        )
-        checks, log = graded.checks, graded.log
-        outcome, reason = overall(checks)
-        if outcome is not Outcome.PASSED and work.detail:
-            reason = f"{reason} ({work.detail})"
-    else:
-        outcome, reason = ended.outcome, bench.redactor.text(ended.reason)
-    trial = Trial(
-        task=task.id,
-        key=TrialKey(
-            task_digest=task.digest, fingerprint=bench.harness.fingerprint, series=bench.series, n=n
-        ),
-        outcome=outcome,
-        reason=reason,
-        checks=checks,
-        signals=_signals(bench, task, work),
-        conditions=Conditions(
-            sandbox=bench.provider.name,
-            agent=bench.agent.version,
-            models=work.witness.served_models,
-            checks={spec.type: check.version for spec, check in bench.checks[task.id]},
-            images=bench.provider_of(task).images,
-            promises=asdict(bench.provider.promises),
-        ),
-        evidence=evidence,
-        patch=render_patch(task.workspace, work.claim),
-        final_answer=work.witness.trajectory.final_answer or "",
-        agent_exit=work.exit_code,
-        faults=work.faults,
-        tripwires=work.tripwires,
-    )
-    return trial, log
-
-
-def _signals(bench: Bench, task: Task, work: Work) -> Signals:
-    usage, trajectory = work.witness.usage, work.witness.trajectory
-    touched = work.claim.touched
-    return Signals(
-        seconds=work.seconds,
-        input_tokens=usage.input_tokens,
-        output_tokens=usage.output_tokens,
-        cache_read_tokens=usage.cache_read_tokens,
-        cache_write_tokens=usage.cache_write_tokens,
-        cost_usd=cost_of(work.witness.exchanges, bench.harness.config.prices),
-        turns=trajectory.turns,
-        tool_calls=len(trajectory.calls),
-        failed_tool_calls=sum(call.ok is False for call in trajectory.calls),
-        diff_lines=diff_lines(task.workspace, work.claim),
-        files_touched=len(touched),
-        files_outside=sum(path not in task.expected_files for path in touched),
-        repeated_calls=repeated_calls(trajectory),
-        confirmations_asked=asked_for_confirmation(trajectory),
-    )
+def _grading(bench: Bench, task: Task, stack: ExitStack) -> Sandboxes:
+    """Return where the claim will be graded, made ready meanwhile if anything is run there."""
+    provider = bench.provider_of(task)
+    if not commands_of(task, bench.checks[task.id]):
+        return provider
+    return stack.enter_context(opened_ahead(provider))
 
 
 def _header(bench: Bench, task: Task, trial: Trial) -> Header:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Final
 
 from evalgate.core.claim import Claim
 from evalgate.core.exchange import Witness
 from evalgate.core.json import Json
+from evalgate.core.judging import Judgement
 from evalgate.core.redaction import Redactor
 from evalgate.core.sandboxcall import SandboxCall
 from evalgate.core.trial import Outcome
@@ -25,7 +27,7 @@ class Work:
     ``secret`` names a secret that stood in the claim: what is kept here is without it, and
     no longer what the agent wrote. ``faults`` names what went wrong at the wire on purpose;
     ``tripwires`` what the agent looked for instead of working; ``calls`` what an agent on the
-    host asked of its sandbox.
+    host asked of its sandbox; ``judged`` what judging models said, by the digest of the question.
     """
 
     status: StageStatus
@@ -40,6 +42,7 @@ class Work:
     faults: tuple[str, ...] = ()
     tripwires: tuple[Hit, ...] = ()
     calls: tuple[SandboxCall, ...] = ()
+    judged: Mapping[str, Judgement] = field(default_factory=dict)
 
     @property
     def last_words(self) -> str:
@@ -52,6 +55,7 @@ class Work:
 
         Of the log that is its last line, and what tripwires found in all of it.
         """
+        judged: Json = {name: one.to_json() for name, one in sorted(self.judged.items())}
         logged: list[Json] = [hit.to_json() for hit in self.tripwires if hit.place == LOG]
         return {
             "status": str(self.status),
@@ -64,6 +68,7 @@ class Work:
             "limit": self.witness.limit,
             **({"tripwires": logged} if logged else {}),
             **({"calls": [call.asked for call in self.calls]} if self.calls else {}),
+            **({"judged": judged} if judged else {}),
         }
 
 

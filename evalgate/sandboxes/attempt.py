@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import secrets
+import shlex
 import socket
 import threading
 import time
@@ -17,7 +18,6 @@ from evalgate.protocols import Stage, StageResult, StageStatus, Stop
 from evalgate.sandboxes.archive import read_listing, restore, unpack
 from evalgate.sandboxes.conversation import Conversation
 from evalgate.sandboxes.forwarding import FORWARD, forwarded, forwarder
-from evalgate.sandboxes.inside import inner_text
 from evalgate.sandboxes.packing import pack
 from evalgate.sandboxes.room import PLACES, PLACES_INSIDE, SEALED, TOP
 from evalgate.sandboxes.taking import TooLargeError
@@ -33,6 +33,8 @@ _GRACE: Final = 60.0
 _LATE: Final = 0.7
 _LOOK: Final = 0.02
 _CHUNK: Final = 1 << 20
+#: What stands for the end of a line in a word that is quoted for the entry.
+_LINE_END: Final = "'\"$newline\"'"
 
 
 @dataclass(slots=True, kw_only=True)
@@ -40,7 +42,6 @@ class Attempt:
     """One try at a stage: what is sent, what is heard, what becomes of it."""
 
     stage: Stage
-    command: list[str]
     sent: bytes
     talk: Conversation
     started: bool = False
@@ -64,22 +65,15 @@ class Attempt:
         data = pack(places, trees, sealed=(*SEALED, FORWARD))
         word = secrets.token_hex(16).encode()
         variables = [f"{name}={value}" for name, value in env.items()]
-        command = [
-            *(
-                "/bin/sh",
-                "-c",
-                inner_text("entry.sh"),
-                "evalgate",
-                str(len(data)),
-                f"{stage.timeout:.3f}",
-            ),
-            *(" ".join(stage.keep), env["PATH"], "no" if stage.reach is None else "yes"),
-            *(stage.argv[0], *variables, *argv),
+        words = [
+            *(str(len(data)), f"{stage.timeout:.3f}", " ".join(stage.keep), env["PATH"]),
+            *("no" if stage.reach is None else "yes", stage.argv[0], *variables, *argv),
         ]
+        # A shell reads a line to its end and no further, whatever tools the image has.
+        told = shlex.join(words).replace("\n", _LINE_END).encode("utf-8", "surrogateescape")
         attempt = cls(
             stage=stage,
-            command=command,
-            sent=word + b"\n" + data,
+            sent=b"%b\n%b\n%b" % (word, told, data),
             talk=Conversation(word=word, tunnel=None),
         )
         if stage.reach is not None:

@@ -16,6 +16,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
+from typing import ClassVar
 
 from evalgate.protocols import Places, Promises, Stage, StageResult, StageStatus, Stop
 from evalgate.sandboxes.begun import Program
@@ -71,6 +72,7 @@ class BwrapProvider:
 
     name = "bwrap"
     images: Mapping[str, str] = MappingProxyType({})
+    starts_ahead: ClassVar[bool] = False
     promises = Promises(
         own_network=True,
         own_processes=True,
@@ -92,7 +94,12 @@ class BwrapProvider:
     def open_sandbox(self) -> Iterator[BwrapSandbox]:
         """Make a fresh directory, to be seen at /evalgate, and remove it at the end."""
         with open_room(self._temp) as room:
-            yield BwrapSandbox(room, self._way[0])
+            yield BwrapSandbox(room, self._way[0], self._host)
+
+    @functools.cached_property
+    def _host(self) -> tuple[Sequence[str], Sequence[str]]:
+        """Return the words for kernel and files of this machine as shown; looked for once."""
+        return kernel_words(), mount_words()
 
     @functools.cached_property
     def _way(self) -> tuple[Sequence[str], str | None]:
@@ -103,7 +110,8 @@ class BwrapProvider:
         reason = ""
         for way in _WAYS:
             words = [program, *way]
-            failure = _try(words)
+            kernel, files = self._host
+            failure = _try([*words, *_NAMESPACES, *kernel, *files])
             if failure is None:
                 return words, None
             reason = reason or failure
@@ -113,9 +121,12 @@ class BwrapProvider:
 class BwrapSandbox:
     """One directory for one stage, seen at /evalgate by a program that sees no other."""
 
-    def __init__(self, room: Room, way: Sequence[str]) -> None:
+    def __init__(
+        self, room: Room, way: Sequence[str], host: tuple[Sequence[str], Sequence[str]]
+    ) -> None:
         self._room = room
         self._way = way
+        self._host = host
 
     @property
     def places(self) -> Places:
@@ -173,8 +184,9 @@ class BwrapSandbox:
 
     def _mounts(self, *, tunnel: bool) -> list[str]:
         room = self._room.path
-        words = [*kernel_words(), "--bind", f"{room}/system-tmp", _TMP]
-        words += mount_words()
+        kernel, files = self._host
+        # What is shown may lie below /tmp as well, so it comes after.
+        words = [*kernel, "--bind", f"{room}/system-tmp", _TMP, *files]
         for name in _ETC:
             words += ["--ro-bind", f"{room}/etc/{name}", f"/etc/{name}"]
         for name in (*PLACES, *((FORWARD,) if tunnel else ())):
@@ -185,10 +197,9 @@ class BwrapSandbox:
 
 def _try(words: Sequence[str]) -> str | None:
     """Run ``true`` in the namespaces; return what was said when that fails."""
-    shown = [*kernel_words(), *mount_words()]
     try:
         ended = subprocess.run(
-            [*words, *_NAMESPACES, *shown, "--", "true"],
+            [*words, "--", "true"],
             check=False,
             capture_output=True,
             env={"PATH": "/usr/bin:/bin"},

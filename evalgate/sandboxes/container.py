@@ -9,20 +9,23 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Final
+from typing import ClassVar, Final
 
 from evalgate.core.files import Tree, subtree
 from evalgate.core.sandbox import SandboxSpec
 from evalgate.protocols import Places, Promises, Stage, StageResult, StageStatus, Stop
 from evalgate.sandboxes.attempt import Attempt
-from evalgate.sandboxes.docker import Engine, EngineError
+from evalgate.sandboxes.docker import Engine
+from evalgate.sandboxes.engine_error import EngineError
 from evalgate.sandboxes.images import Built, Image, Named, Ready, standard_image
 from evalgate.sandboxes.room import PLACES_INSIDE, Room, open_room
 from evalgate.sandboxes.seccomp import seccomp_profile
 from evalgate.sandboxes.settings import MB, ContainerSettings, Limits
+from evalgate.sandboxes.started import Started
 
 _log = logging.getLogger(__name__)
 
@@ -30,6 +33,9 @@ _KILLED: Final = 128 + 9
 _NO_MEMORY: Final = "the memory was used up"
 #: How a container ends that an engine or a person kills.
 _FROM_OUTSIDE: Final = frozenset({_KILLED, 128 + 15})
+#: Seconds that an engine may take to come back, and between two looks whether it has.
+_RESTART: Final = 20.0
+_LOOK: Final = 0.2
 _NO_WORD: Final = "what ran in the sandbox ended its first process: what it left is lost"
 
 
@@ -72,6 +78,7 @@ def containers_of(spec: SandboxSpec, harness: Tree) -> Containers:
 class ContainerProvider:
     """Runs a stage in a container of its own."""
 
+    starts_ahead: ClassVar[bool] = True
     promises = Promises(
         own_network=True,
         own_processes=True,
@@ -116,31 +123,33 @@ class ContainerProvider:
 
     @contextlib.contextmanager
     def open_sandbox(self) -> Iterator[ContainerSandbox]:
-        """Make ready; the container is removed at the end, by the next start if not by us.
+        """Start a container; it is removed at the end, by the next start if not by us.
 
         The room holds no more than the name of the engine, so that a container whose owner was
         killed is found without asking any engine.
         """
         image = self.made_image()
         with open_room(self._temp, engine=self._engine.address) as room:
+            sandbox = ContainerSandbox(self._engine, image, room, self.containers)
             try:
-                yield ContainerSandbox(self._engine, image, room, self.containers)
+                yield sandbox
             finally:
                 try:
-                    self._engine.remove(room.path.name)
+                    sandbox.remove()
                 except EngineError as error:
                     room.stays = True
                     _log.warning("the container %s can not be removed: %s", room.path.name, error)
 
 
 class ContainerSandbox:
-    """One container for one stage."""
+    """One container for one stage, started before its stage is known."""
 
     def __init__(self, engine: Engine, image: Ready, room: Room, of: Containers) -> None:
         self._engine = engine
         self._image = image
         self._room = room
         self._of = of
+        self._started = self._start()
 
     @property
     def name(self) -> str:
@@ -152,6 +161,17 @@ class ContainerSandbox:
         """Where things are inside: always the same paths."""
         return PLACES_INSIDE
 
+    def _start(self) -> Started:
+        return Started(self._engine, self.name, self._image.name, self._settings)
+
+    def remove(self) -> None:
+        """Remove the container.
+
+        Raises:
+            EngineError: it can not be removed.
+        """
+        self._started.remove()
+
     def run(self, stage: Stage, stop: Stop) -> StageResult:
         """Run the stage's program in a container; what the engine fails at is tried once more.
 
@@ -162,25 +182,37 @@ class ContainerSandbox:
         result = self._attempt(attempt, stop)
         begun = attempt.started and stage.reach is not None
         if result.status is StageStatus.ENGINE and not begun and not stop.is_set():
-            with contextlib.suppress(EngineError):
-                self._engine.remove(self.name)
+            self._begin_anew(stop)
+            if stop.is_set():
+                return attempt.result(StageStatus.INTERRUPTED)
             result = self._attempt(Attempt.of(stage, self._image.env), stop)
         return result
+
+    def _begin_anew(self, stop: Stop) -> None:
+        """Start another container in its place; an engine that is started anew is waited for."""
+        until = time.monotonic() + _RESTART
+        while not stop.is_set():
+            try:
+                self._started.remove()
+            except EngineError:
+                if time.monotonic() < until:
+                    time.sleep(_LOOK)
+                    continue
+            self._started = self._start()
+            return
 
     def _attempt(self, attempt: Attempt, stop: Stop) -> StageResult:
         name = self.name
         try:
-            self._engine.create(name, self._image.name, attempt.command, self._settings())
-            with self._engine.attached(name) as stream:
-                attempt.listen(stream)
-                try:
-                    self._engine.start(name)
-                    attempt.started = True
-                    status = attempt.wait(stop)
-                    if status is not None:
-                        self._engine.kill(name)
-                finally:
-                    attempt.hang_up(stream)
+            stream = self._started.stream()
+            attempt.listen(stream)
+            attempt.started = True
+            try:
+                status = attempt.wait(stop)
+                if status is not None:
+                    self._engine.kill(name)
+            finally:
+                attempt.hang_up(stream)
             if status is not None:
                 return attempt.cut(status)
             code = self._engine.exit_code(name)

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from evalgate.errors import NotAvailableError
+from evalgate.sandboxes.engine_error import EngineError, RefusedError, broken_by
 from evalgate.sandboxes.image_facts import ImageFacts, LabelledImage, labelled
 from evalgate.sandboxes.settings import MB, ContainerSettings
 
@@ -32,14 +33,6 @@ _PATIENCE: Final = 60
 #: Seconds within which an engine that works at all says so.
 _SHORT: Final = 5
 _POOL: Final = 64
-
-
-class EngineError(Exception):
-    """The engine refused or failed; it says nothing about the program inside."""
-
-
-class RefusedError(EngineError):
-    """The engine works, and finds what it was asked for wrong, or not there."""
 
 
 class Engine:
@@ -70,8 +63,7 @@ class Engine:
     def is_podman(self) -> bool:
         """Whether it is podman that speaks Docker's language."""
         with _told():
-            components = self._api.version().get("Components") or ()
-        return any("podman" in str(one.get("Name", "")).lower() for one in components)
+            return "Libpod-Api-Version" in self._greeting
 
     def image(self, name: str) -> ImageFacts | None:
         """Return what is known of an image, None when it is not there."""
@@ -264,15 +256,24 @@ class Engine:
                 self._client.close()
             self._client = None
 
+    @cached_property
+    def _greeting(self) -> Mapping[str, str]:
+        """What it says with a sign of life: asked for its version, podman takes half a second."""
+        import docker  # noqa: PLC0415
+
+        with docker.APIClient(base_url=self.address, version="1.41") as client:
+            answer = client.get(f"{client.base_url}/_ping", timeout=_SHORT)
+        answer.raise_for_status()
+        return answer.headers
+
     @property
     def _api(self) -> APIClient:
         import docker  # noqa: PLC0415
 
         with self._lock:
             if self._client is None:
-                self._client = docker.APIClient(
-                    base_url=self.address, version="auto", timeout=_PATIENCE, max_pool_size=_POOL
-                )
+                said = self._greeting.get("Api-Version", "auto")
+                self._client = docker.APIClient(self.address, said, _PATIENCE, max_pool_size=_POOL)
             return self._client
 
 
@@ -292,7 +293,7 @@ def _told() -> Iterator[None]:
     try:
         yield
     except (DockerException, RequestException, OSError, ValueError) as error:
-        words = str(getattr(error, "explanation", None) or error).strip()
+        words = str(getattr(error, "explanation", None) or broken_by(error) or error).strip()
         refused = isinstance(error, APIError) and error.is_client_error()
         kind = RefusedError if refused else EngineError
         raise kind((words or type(error).__name__).splitlines()[0][:400]) from error

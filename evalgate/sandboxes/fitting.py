@@ -50,8 +50,8 @@ def fit(provider: SandboxProvider, task: Task, *, setup_network: bool) -> Fit:
     wanted = task.environment
     if wanted.set_up.network and not setup_network:
         raise UsageError(
-            f"the task {task.id} asks for the network: [metadata.evalgate] setup.network",
-            hint="allow it with [sandbox] setup_network = true, or let it do without",
+            f"the set-up of the task {task.id} asks for the network: setup.network",
+            hint="allow it with [sandbox] setup_network = true, or say network = false",
         )
     if not isinstance(provider, ContainerProvider):
         if wanted.needs:

@@ -16,8 +16,9 @@ from typing import Final, Protocol
 from evalgate.core.files import File, Tree, tree_digest
 from evalgate.errors import NotAvailableError
 from evalgate.sandboxes import image as own_image
-from evalgate.sandboxes.docker import INPUTS, Engine, EngineError, RefusedError
+from evalgate.sandboxes.docker import INPUTS, Engine
 from evalgate.sandboxes.dockerfiles import bases_of, context_of
+from evalgate.sandboxes.engine_error import EngineError, RefusedError
 from evalgate.sandboxes.image_facts import ImageFacts, LabelledImage
 from evalgate.sandboxes.packing import pack_tree
 
@@ -117,7 +118,8 @@ class Built:
 
     def _hint(self, name: str, base: str) -> str:
         return (
-            f"{BASE_VARIABLE} names another base"
+            f"{BASE_VARIABLE} names another base, such as one that `evalgate sandbox base | bash -s"
+            " -- my-base` makes of Debian packages"
             if name == base
             else f"{self.what} begins with it (FROM {name} in {self.dockerfile})"
         )

@@ -21,7 +21,8 @@ from typing import Final
 
 from evalgate.disk import passing_folders
 from evalgate.owners import started_at
-from evalgate.sandboxes.docker import Engine, EngineError
+from evalgate.sandboxes.docker import Engine
+from evalgate.sandboxes.engine_error import EngineError
 from evalgate.sandboxes.images import is_made_here
 from evalgate.sandboxes.removal import remove_directory
 from evalgate.sandboxes.room_name import ENGINE, ROOMS, left_since, owner_is_dead, room_prefix
@@ -32,7 +33,8 @@ from evalgate.sandboxes.table import engines
 IMAGE_DAYS: Final = 7
 
 _DAY: Final = 86_400
-_PATIENCE = 0.7
+#: Seconds in which what was killed may end; a busy machine takes its time.
+_PATIENCE = 5.0
 _AT_ONCE = 8
 
 _log = logging.getLogger(__name__)
@@ -166,7 +168,7 @@ def _clear(asked: _Asked, path: Path, since: int) -> str:
         address = _engine_of(path)
         if address is None:
             # The token of a dead owner is not known any more, but HOME and others name the room.
-            sought = Sought(token=path.name, leader=None, since=since, room=str(path))
+            sought = Sought(token=path.name, leader=None, since=since, room=str(path), mounts=True)
             end_survivors(sought, patience=_PATIENCE)
         elif not asked.at(address).is_gone:
             # An engine that comes back still has the container's label, which `clean` looks for.

@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
+from typing import ClassVar
 
 from evalgate.protocols import Places, Promises, Stage, StageResult, Stop
 from evalgate.sandboxes.begun import Program
@@ -20,6 +21,7 @@ class ProcessProvider:
 
     name = "process"
     images: Mapping[str, str] = MappingProxyType({})
+    starts_ahead: ClassVar[bool] = False
     promises = Promises(
         own_network=False,
         own_processes=False,

@@ -137,6 +137,16 @@ class RunStore:
         """Return the finished runs, oldest first; what can not be read is left out."""
         return tuple(run for run in self.all() if _is_finished(run))
 
+    def trials_of(self, fingerprint: str) -> Iterator[tuple[RunFolder, Trial]]:
+        """Yield the trials of one harness in finished runs, those of the newest run first.
+
+        Of a run by task and number, whichever ended first.
+        """
+        for run in reversed(self.finished()):
+            for trial in sorted(run.trials, key=lambda one: (one.task, one.key.n)):
+                if trial.key.fingerprint == fingerprint:
+                    yield run, trial
+
     def begun(self) -> tuple[RunFolder, ...]:
         """Return the runs that were begun and are neither finished nor given up, oldest first."""
         return tuple(run for run in self.all() if _is_begun(_readable(run)) and _has_plan(run))
@@ -159,10 +169,20 @@ class RunStore:
         exact = [run for run in runs if run.id == name]
         matches = exact or [run for run in runs if run.id.startswith(name)]
         if len(matches) != 1:
-            state = "is ambiguous" if matches else "does not exist"
-            message = f"the run {name!r} {state}"
-            raise UsageError(message, hint=hint)
+            if matches:
+                more = f"more of it: {', '.join(run.id for run in matches[-3:])}"
+                raise UsageError(f"{name!r} names {len(matches)} runs", hint=more)
+            message = f"no run named {name!r}"
+            raise UsageError(message, hint=f"{self._as_task(name)}{hint}")
         return matches[0]
+
+    def _as_task(self, name: str) -> str:
+        """Say how a name is meant that is one of a task; nothing where no run has such a task."""
+        for run in reversed(self.all()):
+            if _has_plan(run) and name in run.plan.tasks:
+                place = "latest" if run.id == self.all()[-1].id else run.id
+                return f"it is a task: its trials of a run are {place}:{name}; "
+        return ""
 
     @contextlib.contextmanager
     def open(
@@ -270,3 +290,8 @@ def times(started: datetime) -> dict[str, Json]:
         "finished": now.isoformat(timespec="seconds"),
         "seconds": round((now - started).total_seconds(), 1),
     }
+
+
+def began(run: RunFolder) -> datetime:
+    """Return when a finished run was begun, or gone on with for the last time."""
+    return datetime.fromisoformat(run.info["times"]["started"])

@@ -11,17 +11,39 @@ solution/                   known-good, used to prove the task
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import Any
 
-from evalgate.core.environment import Environment, SetUp, absolute_path
-from evalgate.core.files import Tree, is_safe_path, subtree
-from evalgate.core.limits import LEAST_USD, Allowance
+from evalgate.core.environment import Environment, SetUp, absolute_path, is_image
+from evalgate.core.files import File, FileMode, Tree, is_safe_path, subtree
+from evalgate.core.limits import (
+    LEAST_USD,
+    MOST_SECONDS,
+    MOST_TOKENS,
+    MOST_TOOL_CALLS,
+    MOST_TURNS,
+    MOST_USD,
+    Allowance,
+)
+from evalgate.core.sandbox import MOST_CPUS, MOST_MB
 from evalgate.core.schema import Reader, Source
-from evalgate.core.task import SOLUTION_SCRIPT, TEST_SCRIPT, CheckSpec, Limits, Task, limited_digest, task_digest
+from evalgate.core.task import (
+    SOLUTION_SCRIPT,
+    TEST_SCRIPT,
+    CheckSpec,
+    Limits,
+    Task,
+    limited_digest,
+    task_digest,
+)
+from evalgate.core.user_reply import read_replies
 from evalgate.errors import UsageError
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f\\]")
+_FROM = re.compile(r"^\s*FROM\s+\S", re.IGNORECASE | re.MULTILINE)
 _LONGEST_ID = 100
+#: What a task may be called.
+ID_HINT = f"use words and dashes, at most {_LONGEST_ID} characters, no '..' and no '\\'"
 _NO_DEFAULTS = Allowance()
 _COMPOSE = frozenset({"docker-compose.yaml", "docker-compose.yml"})
 
@@ -35,11 +57,13 @@ def load_harbor_task(folder: str, files: Tree, defaults: Allowance = _NO_DEFAULT
     name = f"{folder}/task.toml"
     source = Source(name, _text(files, "task.toml", folder))
     top = Reader(source.parse(), source)
+    _refuse_nul(top, top.raw)
     if top.has("steps"):
         raise top.error("several steps are not run", "steps", hint="make a task of each step")
     top.text("schema_version", "1.4")
     ours = top.table("metadata").table("evalgate")
     tags = ours.texts("tags", [])
+    ours.json("origin")  # where the task comes from: for people
     top.text("version", "")  # as older folders name their schema's
     own, limits = _limits(top, ours, _NO_DEFAULTS), _limits(top, ours, defaults)
     plain = task_digest(files)
@@ -54,13 +78,28 @@ def load_harbor_task(folder: str, files: Tree, defaults: Allowance = _NO_DEFAULT
         expected_files=ours.texts("expected_files", []),
         expected_tests=ours.texts("expected_tests", []),
         checks=tuple(_check(check) for check in ours.tables("checks")),
-        environment=_environment(top.table("environment"), ours, files),
+        user=read_replies(ours),
+        environment=_environment(top.table("environment"), ours, files, folder),
         tags=tags,
     )
     ours.done()
     top.done()
     _verify(task, ours, folder)
     return task
+
+
+def _refuse_nul(top: Reader, value: Any, *way: str) -> None:
+    """Refuse a character that no file, no command and no request holds, wherever it stands."""
+    if isinstance(value, str) and "\0" in value:
+        inner = Reader({}, top.source, way[:-1])
+        raise inner.error("holds NUL", way[-1], hint="take the character out")
+    if isinstance(value, Mapping):
+        for key, one in value.items():
+            _refuse_nul(top, key, *way, key)
+            _refuse_nul(top, one, *way, key)
+    elif isinstance(value, list):
+        for one in value:
+            _refuse_nul(top, one, *way)
 
 
 def name_of(folder: str, files: Tree) -> str:
@@ -100,12 +139,15 @@ def _task_id(table: Reader, folder: str) -> str:
     table.texts("keywords", [])
     table.tables("authors")
     table.done()
-    pieces = name.split("/")
-    path_like = any(piece in {"", ".", ".."} for piece in pieces) or name.startswith("-")
-    if path_like or _CONTROL.search(name) or len(name) > _LONGEST_ID:
-        hint = f"use words and dashes, at most {_LONGEST_ID} characters, no '..' and no '\\'"
-        raise table.error(f"{name!r} can not be a task id", "name", hint=hint)
+    if not is_id(name):
+        raise table.error(f"{name!r} can not be a task id", "name", hint=ID_HINT)
     return name
+
+
+def is_id(name: str) -> bool:
+    """Tell whether a text can be a task's id: no path, no option, nothing endless."""
+    path_like = any(piece in {"", ".", ".."} for piece in name.split("/")) or name.startswith("-")
+    return not path_like and not _CONTROL.search(name) and len(name) <= _LONGEST_ID
 
 
 def _limits(top: Reader, ours: Reader, defaults: Allowance) -> Limits:
@@ -117,12 +159,18 @@ def _limits(top: Reader, ours: Reader, defaults: Allowance) -> Limits:
     )
     agent, verifier = top.table("agent"), top.table("verifier")
     limits = Limits(
-        agent_seconds=agent.number("timeout_sec", default.agent_seconds, low=0.1),
-        grade_seconds=verifier.number("timeout_sec", default.grade_seconds, low=0.1),
-        max_turns=ours.integer("max_turns", default.max_turns, low=1),
-        max_tool_calls=ours.some_integer("max_tool_calls", default.max_tool_calls),
-        max_tokens=ours.some_integer("max_tokens", default.max_tokens, low=1),
-        max_usd=ours.some_number("max_usd", default.max_usd, low=LEAST_USD),
+        agent_seconds=agent.number(
+            "timeout_sec", default.agent_seconds, low=0.1, high=MOST_SECONDS
+        ),
+        grade_seconds=verifier.number(
+            "timeout_sec", default.grade_seconds, low=0.1, high=MOST_SECONDS
+        ),
+        max_turns=ours.integer("max_turns", default.max_turns, low=1, high=MOST_TURNS),
+        max_tool_calls=ours.some_integer(
+            "max_tool_calls", default.max_tool_calls, high=MOST_TOOL_CALLS
+        ),
+        max_tokens=ours.some_integer("max_tokens", default.max_tokens, low=1, high=MOST_TOKENS),
+        max_usd=ours.some_number("max_usd", default.max_usd, low=LEAST_USD, high=MOST_USD),
     )
     # A folder made for one container is graded in another one all the same.
     verifier.choice("environment_mode", "separate", ("separate", "shared"))
@@ -141,8 +189,10 @@ def _refuse_network(table: Reader) -> None:
         raise table.error("must be false", "allow_internet", hint=hint)
 
 
-def _environment(table: Reader, ours: Reader, files: Tree) -> Environment:
+def _environment(table: Reader, ours: Reader, files: Tree, folder: str) -> Environment:
     _refuse_network(table)
+    if "environment/Dockerfile" in files:
+        require_dockerfile(f"{folder}/environment/Dockerfile", files["environment/Dockerfile"])
     if compose := _COMPOSE.intersection(subtree(files, "environment")):
         raise table.error(
             f"environment/{min(compose)}: several containers are not run",
@@ -153,13 +203,19 @@ def _environment(table: Reader, ours: Reader, files: Tree) -> Environment:
     table.integer("storage_mb", 0)
     set_up = ours.table("setup")
     context = subtree(files, "environment")
+    image = table.text("docker_image", "")
+    if image and not is_image(image):
+        hint = "as in python:3.12-slim, or ghcr.io/owner/name@sha256:…"
+        raise table.error(f"{image[:80]!r} is no name of an image", "docker_image", hint=hint)
     environment = Environment(
-        image=table.text("docker_image", ""),
+        image=image,
         context=context if "Dockerfile" in context else {},
         workdir=table.text("workdir", ""),
-        absolute=absolute_path([_script(files, f"tests/{TEST_SCRIPT}"), _script(files, f"solution/{SOLUTION_SCRIPT}")]),
-        cpus=table.number("cpus", 0.0),
-        memory_mb=table.integer("memory_mb", 0),
+        absolute=absolute_path(
+            [_script(files, f"tests/{TEST_SCRIPT}"), _script(files, f"solution/{SOLUTION_SCRIPT}")]
+        ),
+        cpus=table.number("cpus", 0.0, high=MOST_CPUS),
+        memory_mb=table.integer("memory_mb", 0, high=MOST_MB),
         set_up=SetUp(
             commands=set_up.texts("commands", []), network=set_up.flag("network", default=False)
         ),
@@ -169,13 +225,24 @@ def _environment(table: Reader, ours: Reader, files: Tree) -> Environment:
     return environment
 
 
+def require_dockerfile(place: str, file: File) -> None:
+    """Refuse what no builder reads; UsageError naming ``place``."""
+    text = file.data.decode("utf-8", "replace")
+    if file.mode is FileMode.SYMLINK or "\0" in text or "\ufffd" in text:
+        raise UsageError(f"{place}: is no text", hint="write it in UTF-8, as a file")
+    if not _FROM.search(text):
+        raise UsageError(f"{place}: names no image to begin with", hint="begin with FROM IMAGE")
+
+
 def _script(files: Tree, path: str) -> str:
     return files[path].data.decode("utf-8", "replace") if path in files else ""
 
 
 def _check(table: Reader) -> CheckSpec:
     params: dict[str, Any] = {
-        key: table.raw[key] for key in table.keys() if key not in {"type", "advisory"}
+        key: table.raw[key]
+        for key in table.keys()  # noqa: SIM118 - a reader notes what it was asked for
+        if key not in {"type", "advisory"}
     }
     return CheckSpec(
         type=table.text("type"),
@@ -189,7 +256,11 @@ def _text(files: Tree, path: str, folder: str) -> str:
         message = f"{folder}/{path}: the file is missing"
         raise UsageError(message, hint="a task folder holds task.toml and instruction.md")
     try:
-        return files[path].data.decode().replace("\r\n", "\n")
+        text = files[path].data.decode().replace("\r\n", "\n")
     except UnicodeDecodeError as error:
         message = f"{folder}/{path}: {error}"
         raise UsageError(message, hint="write the file in UTF-8") from error
+    if "\0" in text:
+        message = f"{folder}/{path}:{text[: text.index(chr(0))].count(chr(10)) + 1}: holds NUL"
+        raise UsageError(message, hint="take the character out")
+    return text

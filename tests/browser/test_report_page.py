@@ -80,6 +80,20 @@ def test_what_strangers_say_does_nothing(opened, page):
     assert opened.complaints == []
 
 
+def test_a_task_may_have_any_name(opened, page):
+    """On a phone's screen too: markup, colours, marks of direction, one word of 3,000 letters."""
+    for n in range(len(HOSTILE)):
+        opened.open(page(made_report(1, 1, texts=HOSTILE[n:] + HOSTILE[:n])), width=390)
+        assert opened.beyond == [], n
+        place = opened.run("return document.querySelector('.cell').hash")
+        for view in VIEWS:
+            opened.go(f"{place}/{view}")
+            assert opened.beyond == [], (n, view)
+        assert opened.text("h1").endswith(" #1")
+        assert opened.run("return window.hit") is None
+        assert opened.complaints == []
+
+
 @pytest.mark.parametrize("outcome", Outcome)
 def test_a_run_of_one_trial_of_which_little_is_known(opened, page, outcome):
     """Unknown is unknown, and never 0 or NaN."""
@@ -162,7 +176,12 @@ def test_a_failing_trial_stands_beside_the_last_passing_one(opened, usual):
     opened.open(usual, "#window-1:1/compare")
     assert opened.texts(".sides thead th") == ["passed then", "this trial"]
     assert len(opened.texts(".sides tbody tr")) >= 8
-    assert [one.split()[-1] for one in opened.texts(".two h2")] == ["then", "trial"]
+    assert opened.texts(".two h2") == [
+        *("Said last, passed then", "Said last, this trial"),
+        *("passed then", "this trial"),
+    ]
+    steps = made_report(12, 10).pages["window-1", 1].trajectory.steps
+    assert opened.texts(".words pre")[1] == steps[-1].text
     opened.run("document.querySelector('[role=tabpanel] a').click()")
     opened.go(opened.hash)
     assert opened.text(".outcome .chip").endswith("passed")
@@ -190,6 +209,7 @@ def test_the_last_passing_trial_may_be_elsewhere(opened, page, where, n):
     assert bool([row for row in opened.texts(".sides tbody td:first-child") if row != "–"]) == bool(
         n
     )
+    assert ("Not known here." in opened.text(".words")) == (not n)
     assert opened.barriers == []
     assert opened.complaints == []
     opened.open(page(replace(report, references={})), f"#{first}:2/compare")

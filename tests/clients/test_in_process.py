@@ -14,6 +14,7 @@ import pytest
 
 from evalgate.gateway.cassette import load_cassette
 from tests.clients.conftest import CACHE, installed
+from tests.serving import serving
 
 AGENT = Path(__file__).with_name("in_process_agent.py")
 THREADS = AGENT.with_name("in_process_threads.py")
@@ -67,12 +68,8 @@ def provider():
     installed("venv/bin/python")
     Provider.asked = 0
     server = Server(("127.0.0.1", 0), Provider)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serving(server):
+        yield f"http://127.0.0.1:{server.server_port}"
 
 
 def ask(

@@ -41,7 +41,7 @@ def reached(name, host, port):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Attack:
-    """One attack: its name in the table, what it does, how long it may take.
+    """One attack: its name in the table, what it ``meets``, what it does, how long it may take.
 
     One that is not ``harmless`` is never let loose where nothing would hold it. ``needs`` is what
     a machine must have for it to reach anything there; without it reaches something always.
@@ -49,6 +49,7 @@ class Attack:
     """
 
     name: str
+    meets: str
     code: str
     timeout: float = 20
     harmless: bool = True
@@ -64,6 +65,7 @@ class Attack:
 ATTACKS: Final = (
     Attack(
         name="reads files of the host: homes, keys, other projects",
+        meets="no such file",
         code="""
 import glob, os
 homes = glob.glob("/home/*/.ssh/*") + glob.glob("/root/.ssh/*")
@@ -74,6 +76,7 @@ for place in (os.environ["SECRET"], "/etc/shadow", "/root/.bashrc", *homes):
     ),
     Attack(
         name="asks the engine's socket for a container of its own",
+        meets="no such socket",
         code="""
 import socket
 for place in ("/var/run/docker.sock", "/run/docker.sock", "/run/podman/podman.sock"):
@@ -84,15 +87,18 @@ for place in ("/var/run/docker.sock", "/run/docker.sock", "/run/podman/podman.so
     ),
     Attack(
         name="connects to a service on the host's loopback",
+        meets="refused: its loopback is its own",
         code=_CONNECT + 'reached("loopback", "127.0.0.1", PORT)',
     ),
     Attack(
         name="connects to a service on the host's other addresses",
+        meets="no network",
         code=_CONNECT + "for host in HOSTS: reached(host, host, PORT)",
         needs="a network",
     ),
     Attack(
         name="connects to the outside, by address or by name",
+        meets="no network, no names",
         code=_CONNECT
         + """
 try:
@@ -106,6 +112,7 @@ for name in ("deb.debian.org", "pypi.org"):
     ),
     Attack(
         name="talks to the host's virtual machine monitor (AF_VSOCK)",
+        meets="the call is denied",
         code=_SYSTEM_CALL
         + """
 import socket
@@ -117,6 +124,7 @@ reached("socket", ctypes.c_long(1 << 32 | socket.AF_VSOCK), socket.SOCK_STREAM, 
     ),
     Attack(
         name="sees or signals processes of the host",
+        meets="no such process",
         code="""
 import os
 owner = os.environ["OWNER"]
@@ -127,6 +135,7 @@ except OSError: pass
     ),
     Attack(
         name="mounts, or makes namespaces in which it may",
+        meets="the call is denied",
         code=_SYSTEM_CALL
         + """
 os.mkdir("mounted")
@@ -137,6 +146,7 @@ if reached("mount", b"tmpfs", b"mounted", b"tmpfs", 0, None): reached("umount2",
     ),
     Attack(
         name="makes a device and reads the host's disk",
+        meets="the call is denied",
         code="""
 import os
 try: os.mknod("disk", 0o60600, os.makedev(254, 0)); open("disk", "rb").read(1); print("read")
@@ -146,6 +156,7 @@ except OSError: pass
     ),
     Attack(
         name="takes another process over (ptrace)",
+        meets="the call is denied",
         code=_SYSTEM_CALL
         + """
 import subprocess
@@ -156,11 +167,13 @@ child.kill()
     ),
     Attack(
         name="sets up io_uring, past the filters of system calls",
+        meets="the call is denied",
         code=_SYSTEM_CALL + 'reached("io_uring_setup", 4, ctypes.create_string_buffer(120))',
         needs="a kernel with it",
     ),
     Attack(
         name="loads kernel code: BPF, modules, keys, perf",
+        meets="the call is denied",
         code=_SYSTEM_CALL
         + """
 reached("bpf", 0, ctypes.create_string_buffer(128), 128)
@@ -171,6 +184,7 @@ reached("userfaultfd", 1)
     ),
     Attack(
         name="writes settings of the kernel",
+        meets="read-only, or not there",
         code="""
 for place in ("/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/sys/kernel/uevent_helper"):
     try: open(place, "a"); print("open", place)
@@ -180,6 +194,7 @@ for place in ("/proc/sys/kernel/core_pattern", "/proc/sysrq-trigger", "/sys/kern
     ),
     Attack(
         name="becomes root by a set-user-id program",
+        meets="stays who it is",
         code="""
 import os, subprocess
 done = subprocess.run(["su", "-c", "id -u"], stdin=subprocess.DEVNULL, capture_output=True)
@@ -189,6 +204,7 @@ if done.stdout.strip() == b"0" and os.getuid() != 0: print("root")
     ),
     Attack(
         name="changes programs that the next trial uses",
+        meets="read-only, or not allowed",
         code="""
 import os
 for place in ("/usr/bin/evil", "/usr/local/bin/evil", "/etc/evil", "/evil"):
@@ -199,6 +215,7 @@ for place in ("/usr/bin/evil", "/usr/local/bin/evil", "/etc/evil", "/evil"):
     ),
     Attack(
         name="bombs the machine with processes",
+        meets="no process beyond the limit",
         code="""
 import os, signal, time
 made = []
@@ -216,6 +233,7 @@ for child in made: os.kill(child, signal.SIGKILL)
     ),
     Attack(
         name="uses up the memory of the machine",
+        meets="ended at the limit",
         code="""
 held = []
 try:
@@ -229,6 +247,7 @@ except MemoryError: pass
     ),
     Attack(
         name="fills the disk",
+        meets="no room beyond the limit",
         code="""
 import resource
 size = 0
@@ -246,6 +265,7 @@ for place in glob.glob("big*"): os.unlink(place)
     ),
     Attack(
         name="fills the disk with empty files",
+        meets="no file beyond the limit",
         code="""
 import os
 made = 0
@@ -290,4 +310,13 @@ def table() -> str:
     for name in _NAMES:
         held = ["no" if name in KNOWN[one] else "held" for one in KNOWN]
         rows.append(f"| {name} | {' | '.join(held)} |")
+    return "\n".join(rows)
+
+
+def brief() -> str:
+    """Return the table of the README: what an attack meets, and who holds it."""
+    rows = ["| a program inside | meets | held by |", "|---|---|---|"]
+    for attack in ATTACKS:
+        held = [provider for provider in KNOWN if attack.name not in KNOWN[provider]]
+        rows.append(f"| {attack.name} | {attack.meets} | {', '.join(held)} |")
     return "\n".join(rows)

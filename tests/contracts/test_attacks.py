@@ -14,9 +14,9 @@ import pytest
 
 from evalgate.protocols import SandboxProvider, Stage, StageResult, StageStatus
 from evalgate.sandboxes.table import PROVIDERS
-from tests.contracts.attacks import ATTACKS, BEGAN, ENDED, KNOWN, Attack, table
+from tests.contracts.attacks import ATTACKS, BEGAN, ENDED, KNOWN, Attack, brief, table
 
-PAGE = Path(__file__).parents[2] / "docs/security.md"
+ROOT = Path(__file__).parents[2]
 
 #: Nothing that does harm is let loose where nothing would hold it.
 CASES = [
@@ -79,6 +79,7 @@ def test_each_provider_of_the_table_is_attacked() -> None:
     assert set(KNOWN) == set(PROVIDERS)
 
 
-def test_the_page_says_what_is_held() -> None:
-    """The table of the page on security is made of this list."""
-    assert table() in PAGE.read_text(encoding="utf-8")
+@pytest.mark.parametrize(("page", "said"), [("docs/security.md", table()), ("README.md", brief())])
+def test_the_pages_say_what_is_held(page: str, said: str) -> None:
+    """The tables of README and of the page on security are made of this list."""
+    assert said in (ROOT / page).read_text(encoding="utf-8")

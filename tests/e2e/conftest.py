@@ -8,7 +8,8 @@ import os
 import shutil
 import subprocess
 import threading
-from collections.abc import Callable, Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -20,8 +21,12 @@ import evalgate as package
 from evalgate.sandboxes.container import docker
 from evalgate.sandboxes.docker import Engine
 from tests.baselines import accept
+from tests.conftest import Start
+from tests.e2e.small_task import write_task
 from tests.providers import not_usable
+from tests.serving import serving
 
+AGENT = Path(__file__).with_name("rewriting_agent.py")
 HARNESS = Path(package.__file__).parent / "demo" / "harness"
 
 CONFIG = """
@@ -36,19 +41,12 @@ upstream = "env:SCRIPTED_URL"
 
 [agent]
 command = [
-    "python3", "{harness_dir}/agent/agent.py", "--mode", "rewrite", "--dialect", "openai",
+    "python3", "-S", "{harness_dir}/agent/agent.py", "--mode", "rewrite", "--dialect", "openai",
     "--model", "{model}", "--instruction-file", "{instruction_file}",
 ]
 
 [suite]
 trials = 3
-"""
-
-TEST_SH = """#!/bin/sh
-logs="${EVALGATE_LOGS:-/logs}/verifier"; mkdir -p "$logs"
-if python3 -I -m unittest discover -v -s "${EVALGATE_TESTS:-/tests}" -p 'test_*.py'
-then reward=1; else reward=0; fi
-echo "$reward" > "$logs/reward.txt"
 """
 
 Answer = Callable[[dict[str, Any]], tuple[int, str]]
@@ -132,12 +130,39 @@ def serve() -> Iterator[Scripted]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     state.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield state
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serving(server):
+        yield state
+
+
+def kill_at(
+    count: int, command: tuple[str, ...], *, kept: int, repo: Repo, scripted: Scripted, start: Start
+) -> None:
+    """Kill a command while its model is at a request of that number.
+
+    It is not before so many exchanges of one trial are in a journal, which is written while the
+    agent goes on.
+    """
+    plain, go = scripted.answer, threading.Event()
+
+    def answer(request: dict[str, Any]) -> tuple[int, str]:
+        if len(scripted.requests) == count:
+            go.wait(60)
+        return plain(request)
+
+    def journalled() -> int:
+        journals = (repo.path / ".evalgate/runs").rglob("cassette.journal*")
+        return max((path.read_bytes().count(b"\n") - 1 for path in journals), default=0)
+
+    scripted.answer = answer
+    with start(*command, cwd=repo.path, env={"SCRIPTED_URL": scripted.url}) as running:
+        deadline = time.monotonic() + 60
+        while len(scripted.requests) < count or journalled() < kept:
+            assert time.monotonic() < deadline
+            assert running.poll() is None
+            time.sleep(0.02)
+        running.kill()
+    scripted.answer = plain
+    go.set()
 
 
 @pytest.fixture
@@ -177,35 +202,14 @@ class Repo:
         return self.git("rev-parse", "HEAD")
 
 
-def write_task(repo: Repo, name: str, factor: int, checks: Sequence[str] = ()) -> None:
-    folder = f"tasks/{name}"
-    listed = ", ".join(['{ type = "only_expected_files" }', *checks])
-    repo.write(
-        f"{folder}/task.toml",
-        f'[task]\nname = "{name}"\n[agent]\ntimeout_sec = 30\n[metadata.evalgate]\n'
-        f'expected_files = ["{name}.py"]\n'
-        f'expected_tests = ["test_{name}.T.test_it"]\nchecks = [{listed}]\n',
-    )
-    repo.write(f"{folder}/instruction.md", f"In `{name}.py`, {name}(2) should be {2 * factor}.\n")
-    workspace = f"{folder}/environment/workspace"
-    repo.write(f"{workspace}/{name}.py", f"def {name}(n):\n    return n + 40\n")
-    repo.write(f"{folder}/tests/test.sh", TEST_SH)
-    repo.write(
-        f"{folder}/tests/test_{name}.py",
-        "import os, sys, unittest\nsys.path.append(os.getcwd())\n"
-        f"from {name} import {name}\n"
-        "class T(unittest.TestCase):\n    def test_it(self):\n"
-        f"        self.assertEqual({name}(2), {2 * factor})\n",
-    )
-
-
 def make_repo(parent: Path, environment: dict[str, str]) -> Repo:
     """Make a repository with an agent, two tasks and a configuration, in an oddly named folder."""
     made = Repo(path=parent / "a project é", environment=environment)
     made.path.mkdir()
     made.git("init", "-q", "-b", "main")
-    for name in ("agent.py", "tools.json", "prompts/rewrite.md", "prompts/shell.md"):
+    for name in ("tools.json", "prompts/rewrite.md", "prompts/shell.md"):
         made.write(f"agent/{name}", (HARNESS / name).read_text())
+    made.write("agent/agent.py", AGENT.read_text())
     # The mark tells this test's agent processes from those of others.
     made.write("evalgate.toml", CONFIG.replace("[suite]", f'env.TEST_MARK = "{parent}"\n[suite]'))
     made.write("README.md", "A project.\n")

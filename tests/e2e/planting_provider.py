@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import runpy
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
+
+from tests.serving import serving
 
 MADE = runpy.run_path(str(Path(__file__).with_name("planting_places.py")))
 secret_of = MADE["secret_of"]
@@ -272,9 +273,5 @@ def open_provider() -> Iterator[str]:
             pass
 
     server = _Server(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_address[1]}"
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serving(server):
+        yield f"http://127.0.0.1:{server.server_address[1]}"

@@ -1,18 +1,13 @@
-"""The action and the workflows: they are what GitHub takes, and they gate a real repository.
-
-`act` runs the workflows that are shipped, on this machine and without GitHub: what they check out
-is there, and stand-ins are taken for two of GitHub's own actions.
-"""
+"""The action and the workflows: they are what GitHub takes, and they gate a real repository."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
 import subprocess
-import sys
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -20,29 +15,27 @@ import click
 import pytest
 
 from evalgate.cli.command_line import cli
-from tests.conftest import SCRIPT, clean_environment
+from tests.baselines import accept
 from tests.e2e.conftest import Evalgate, Repo, Scripted, prompt
+from tests.github.acting import ACTION, BIN, ROOT, Act, acted
 from tests.github.fake import TOKEN, FakeGitHub
+from tests.pages import next_commands
 
-ROOT = Path(__file__).parents[2]
-BIN = Path(sys.executable).parent
-ACTION = ROOT / ".github/actions/evalgate/action.yml"
 STARTER = ROOT / "evalgate/starter/workflow.yml"
 WORKFLOWS = sorted(
     [*ROOT.glob(".github/workflows/*.yml"), *ROOT.glob("examples/github/*.yml"), STARTER]
 )
-STAND_INS = ROOT / "tests/github/stand_ins"
-
-#: The step that uses the action, up to where its inputs begin.
-USED = re.compile(
-    r"^(( +)- uses: \./\.github/actions/evalgate\n(?:\2  id: .*\n)?)(?:\2  with:\n)?", re.MULTILINE
-)
-
 GATE = ROOT / ".github/workflows/evalgate.yml"
 COMMENT = ROOT / ".github/workflows/evalgate-comment.yml"
 AFTER_A_MERGE = ROOT / "examples/github/evalgate-baseline.yml"
+LIVE = ROOT / "examples/github/evalgate-live.yml"
+DRIFT = ROOT / "examples/github/evalgate-drift.yml"
 
-Act = Callable[..., subprocess.CompletedProcess[str]]
+#: Stands in for GitHub's program, which asks GitHub alone.
+GH = """#!/bin/sh
+echo "$GH_TOKEN $*" >> "$NOTES"
+"""
+PRICE = "price = { input = 1, output = 1 }"
 
 
 def run(*argv: str | Path) -> subprocess.CompletedProcess[str]:
@@ -105,39 +98,9 @@ def test_the_commands_of_the_workflows_are_there() -> None:
 def act(tmp_path: Path, github: FakeGitHub) -> Act:
     """Run a shipped workflow of a repository, as of an event."""
 
-    def call(repo: Repo, workflow: Path, event: str, payload: Any, *more: str) -> Any:
-        folder = repo.path / ".github"
-        shutil.copytree(ACTION.parent, folder / "actions/evalgate", dirs_exist_ok=True)
-        text = workflow.read_text()
-        text, count = USED.subn(rf"\1\2  with:\n\2    evalgate: {SCRIPT}\n", text)
-        assert count == 1
-        (folder / "workflows").mkdir(exist_ok=True)
-        copied = folder / "workflows" / workflow.name
-        copied.write_text(text)
-        file = tmp_path / "payload.json"
-        file.write_text(json.dumps(payload))
-        pins = re.findall(r"uses: (actions/(?!checkout)([\w-]+)@\w+)", text)
-        options = [
-            *("--eventpath", file, "--workflows", copied, *more),
-            *("--platform", "ubuntu-24.04=-self-hosted", "--no-cache-server"),
-            *("--artifact-server-addr", "127.0.0.1", "--cache-server-addr", "127.0.0.1"),
-            *("--env", f"GITHUB_API_URL={github.url}", "--env", f"ARTIFACTS={tmp_path / 'kept'}"),
-            *("--env", "GITHUB_REPOSITORY=o/r", "--secret", f"GITHUB_TOKEN={TOKEN}"),
-            *(
-                one
-                for pin, name in pins
-                for one in ("--local-repository", f"{pin}={STAND_INS / name}")
-            ),
-        ]
-        environment = clean_environment({"HOME": str(tmp_path), "XDG_CACHE_HOME": str(tmp_path)})
-        return subprocess.run(
-            [str(BIN / "act"), event, *map(str, options)],
-            cwd=repo.path,
-            env=environment,
-            capture_output=True,
-            text=True,
-            timeout=180,
-        )
+    def call(repo: Repo, workflow: Path, event: str, payload: Any, *more: str, **env: str) -> Any:
+        where = {"home": tmp_path, "api": github.url, "variables": env}
+        return acted(repo.path, workflow, event, payload, *more, **where)
 
     return call
 
@@ -163,6 +126,24 @@ def merged(repo: Repo, source: str) -> dict[str, Any]:
             },
         },
     }
+
+
+def few(workflow: Path, folder: Path) -> Path:
+    """Return a copy of a workflow that makes two trials of a task, and no more."""
+    text = workflow.read_text()
+    assert "--max-usd 10" in text
+    copy = folder / workflow.name
+    copy.write_text(text.replace("--max-usd 10", "--max-usd 10 -k 2"))
+    return copy
+
+
+def priced(repo: Repo) -> None:
+    """Give the model a price, without which no sum bounds a run, and the harness its numbers."""
+    config, model = (repo.path / "evalgate.toml").read_text(), 'upstream = "env:SCRIPTED_URL"'
+    own = '\n[sandbox]\nuse = "process"\n'  # as the numbers are made up to be
+    repo.write("evalgate.toml", config.replace(model, f"{model}\n{PRICE}") + own)
+    accept(repo.path)
+    repo.commit("A price, and its baseline")
 
 
 def test_a_fork_s_unmeasured_edit_ends_neutral_and_is_commented(
@@ -205,7 +186,10 @@ def test_a_fork_s_unmeasured_edit_ends_neutral_and_is_commented(
     done = act(here, COMMENT, "workflow_run", finished)
     assert done.returncode == 0, done.stdout + done.stderr
     (body,) = github.bodies()
+    assert "> [!NOTE]\n> **Waits for a maintainer: " in body
+    assert "> [!NOTE]\n> **Waits for a maintainer: " in page
     assert "It needs a maintainer's measurement." in body
+    assert "\nGITHUB_REPOSITORY=o/r evalgate comment --pr 7   # " in body
     assert "\ngit fetch origin main pull/7/head:pull-7\nevalgate gate --live --base" in body
     assert TOKEN not in done.stdout
 
@@ -226,17 +210,87 @@ def test_a_pull_request_is_gated_by_its_recordings(
     value = json.loads((tmp_path / "kept/evalgate-verdict/verdict.json").read_text())
     assert value["decision"] == ("regression" if word else "nothing to judge")
     assert done.returncode == (1 if word else 0), done.stdout + done.stderr
+    if not word:
+        return
+    # Who reads the page has the branch, and nothing of the job.
+    recorded.git("switch", "-q", "-f", "topic")
+    shutil.rmtree(recorded.path / ".evalgate")
+    commands = next_commands(tmp_path / "kept/evalgate-verdict/verdict.md")
+    assert [words[0] for words in commands] == ["regrade", "show", "report"]
+    for words in commands:
+        done = evalgate(*words, cwd=recorded.path)
+        assert done.returncode == 0, (words, done.stderr)
 
 
-def test_what_a_merge_left_unmeasured_is_found(here: Repo, act: Act, tmp_path: Path) -> None:
-    """In the queue it is red; after a merge the first job says so, and others go on from that."""
+def test_what_a_merge_left_unmeasured_is_red_in_the_queue(here: Repo, act: Act) -> None:
+    """Nobody merges it unseen."""
     before = here.git("rev-parse", "HEAD")
-    after = prompt(here, "Be quick.")
-    group = {"merge_group": {"head_sha": after, "base_sha": before}}
+    group = {"merge_group": {"head_sha": prompt(here, "Be quick."), "base_sha": before}}
     done = act(here, GATE, "merge_group", group)
     assert done.returncode == 1, done.stdout + done.stderr
     assert "exit status 7" in done.stdout
+
+
+def test_what_a_merge_left_unmeasured_is_measured_and_proposed(
+    here: Repo, scripted: Scripted, evalgate: Evalgate, act: Act, tmp_path: Path
+) -> None:
+    """Three jobs: it is found, measured with the key, and proposed by who has none."""
+    bare, programs = tmp_path / "remote.git", tmp_path / "programs"
+    here.git("init", "-q", "--bare", str(bare))
+    here.git("remote", "add", "origin", str(bare))
+    programs.mkdir()
+    (programs / "gh").write_text(GH)
+    (programs / "gh").chmod(0o755)
+    priced(here)
+    before = here.git("rev-parse", "HEAD")
+    after = prompt(here, "Be quick.")
     push = {"before": before, "after": after, "forced": False, "ref": "refs/heads/main"}
-    done = act(here, AFTER_A_MERGE, "push", push, "--job", "gate")
+    path = f"{programs}:{BIN}:{os.environ['PATH']}"
+    notes = tmp_path / "notes"
+    told = {"SCRIPTED_URL": scripted.url, "PATH": path, "NOTES": str(notes)}
+    done = act(here, few(AFTER_A_MERGE, tmp_path), "push", push, **told)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "exit-code=7" in done.stdout
+    branch = here.git("for-each-ref", "--format=%(refname:short)", cwd=bare)
+    assert branch == f"evalgate/baseline-{after}"
+    here.git("fetch", "-q", "origin", branch)
+    changed = here.git("diff", "--name-only", "HEAD", "FETCH_HEAD").splitlines()
+    assert [name.split("/")[:2] for name in changed if "/ledger/" in name] == [
+        ["baselines", "ledger"]
+    ]
+    assert len(changed) == 2
+    here.git("reset", "-q", "--hard", "FETCH_HEAD")
+    assert evalgate("baseline", "verify", cwd=here.path).returncode == 0
+    said = notes.read_text().splitlines()
+    assert said[0] == f"{TOKEN} auth setup-git"
+    assert said[1].startswith(f"{TOKEN} pr create --head {branch} --title Baseline of the harness")
+
+
+def test_the_label_measures_and_the_schedule_makes_a_session(
+    here: Repo, scripted: Scripted, act: Act, github: FakeGitHub, tmp_path: Path
+) -> None:
+    """A live gate by the base's action, with its comment; a session of the unchanged harness."""
+    priced(here)
+    shutil.copytree(ACTION.parent, here.path / ".github/actions/evalgate")
+    here.commit("The action")
+    here.git("switch", "-qc", "topic")
+    prompt(here, "Be WRONG.")
+    payload = merged(here, "o/r")
+    github.open_pull(7, payload["pull_request"]["head"]["sha"])
+    other = {**payload, "action": "labeled", "label": {"name": "another"}}
+    done = act(here, LIVE, "pull_request", other, SCRIPTED_URL=scripted.url)
+    assert (done.returncode, scripted.requests) == (0, []), done.stdout + done.stderr
+    labelled = {**other, "label": {"name": "evalgate-live"}}
+    done = act(here, LIVE, "pull_request", labelled, SCRIPTED_URL=scripted.url)
+    assert done.returncode == 1, done.stdout + done.stderr
+    (body,) = github.bodies()
+    assert "**Regression: do not merge this as it is.**" in body, body
+    assert "Evidence: **measured**" in body
+    assert "evalgate show" not in body
+
+    here.git("switch", "-q", "-f", "main")
+    done = act(here, DRIFT, "workflow_dispatch", {}, SCRIPTED_URL=scripted.url)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "Too few sessions to see a drift" in done.stdout
+    there, kept = here.path / "baselines", tmp_path / "kept/evalgate-session"
+    assert len([*kept.glob("*.toml")]) == 1 + len([*there.glob("*.toml")])

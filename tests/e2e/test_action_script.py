@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
+import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +13,14 @@ import pytest
 
 from tests.conftest import clean_environment
 
-SCRIPT = Path(__file__).parents[2] / ".github/actions/evalgate/gate.sh"
+ROOT = Path(__file__).parents[2]
+SCRIPT = ROOT / ".github/actions/evalgate/gate.sh"
+#: All that runs in somebody's checkout, perhaps beside a key.
+SHIPPED = [
+    *(ROOT / ".github").rglob("*.*"),
+    *(ROOT / "examples/github").iterdir(),
+    ROOT / "evalgate/starter/workflow.yml",
+]
 
 #: An evalgate that notes what it was called with, talks in workflow commands, and judges.
 STAND_IN = """#!/bin/sh
@@ -110,3 +120,45 @@ def test_another_run_s_verdict_is_only_told(act: Any) -> None:
     done, notes = act(INPUT_ARTIFACT="evalgate-verdict", GITHUB_TOKEN="secret", TELLS="9")
     assert done.returncode == 9
     assert notes == ["comment --artifact evalgate-verdict", "token secret"]
+
+
+def test_nothing_of_the_branch_is_run_to_install_evalgate(act: Any, tmp_path: Path) -> None:
+    """A module in the checkout is not taken for Python's own, or pip's: a key may be near."""
+    ran, temporary = tmp_path / "ran", tmp_path / "runner's temp"
+    temporary.mkdir()
+    for name in ("venv", "pip", "ensurepip", "sitecustomize", "subprocess", "zipfile"):
+        (tmp_path / f"{name}.py").write_text(f"open({str(ran)!r}, 'a').write({name!r})\n")
+    done, notes = act(
+        INPUT_EVALGATE="",
+        INPUT_PACKAGE=str(_wheel(tmp_path)),
+        GITHUB_ACTION_PATH=str(tmp_path / "a/b/c"),
+        RUNNER_TEMP=str(temporary),
+        PATH=f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        PIP_NO_INDEX="1",
+    )
+    assert not ran.exists(), ran.read_text()
+    assert done.returncode == 0, done.stderr
+    assert notes[0].startswith("-C a folder gate ")
+
+
+@pytest.mark.parametrize("file", SHIPPED, ids=lambda file: file.name)
+def test_no_module_is_looked_for_in_the_checkout(file: Path) -> None:
+    """What ``-m`` names is found in the working folder first, unless Python is isolated."""
+    assert re.findall(r"""\bpython3?"? (?!-I ).*""", file.read_text()) == []
+
+
+def _wheel(folder: Path) -> Path:
+    """Make a package that brings the program that stands in, and needs nothing."""
+    path, about = folder / "git_evalgate-0.1.0-py3-none-any.whl", "git_evalgate-0.1.0.dist-info"
+    files = {
+        "git_evalgate-0.1.0.data/scripts/evalgate": STAND_IN,
+        f"{about}/METADATA": "Metadata-Version: 2.1\nName: git-evalgate\nVersion: 0.1.0\n",
+        f"{about}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{about}/RECORD": "",
+    }
+    with zipfile.ZipFile(path, "w") as wheel:
+        for name, text in files.items():
+            entry = zipfile.ZipInfo(name)
+            entry.external_attr = 0o100755 << 16
+            wheel.writestr(entry, text)
+    return path

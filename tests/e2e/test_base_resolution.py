@@ -94,6 +94,40 @@ def test_a_dirty_tree(here, gate):
     assert gate(here) == (oid(here, "HEAD"), "work tree against HEAD", EXACT)
 
 
+@pytest.mark.parametrize("name", ["scratch.txt", "README.md", "notes/a.py"])
+def test_a_committed_edit_beside_files_that_are_not_judged(here, gate, name):
+    """The edit is judged, not the scratch file beside it, and the verdict says so."""
+    first = oid(here, "HEAD")
+    prompt(here, "one")
+    here.write(name, "scratch\n")
+    how = "HEAD against its first parent (what is not committed is none of what is judged)"
+    assert gate(here) == (first, how, EXACT)
+
+
+@pytest.mark.parametrize(
+    "name", ["agent/prompts/new.md", "tasks/double/instruction.md", "evalgate.toml"]
+)
+def test_a_file_that_is_judged(here, gate, name):
+    """A part, a task or the configuration, new or edited: the work tree against HEAD."""
+    prompt(here, "one")
+    path = here.path / name
+    here.write(name, f"{path.read_text()}\n" if path.exists() else "new\n")
+    base, how, _ = gate(here)
+    assert (base, how) == (oid(here, "HEAD"), "work tree against HEAD")
+
+
+def test_recordings_of_a_committed_edit(recorded, gate, scripted, evalgate):
+    """Commit, record, gate: what was recorded is read, though nobody has committed it."""
+    first = oid(recorded, "HEAD")
+    prompt(recorded, "Be WRONG.")
+    env = {"SCRIPTED_URL": scripted.url}
+    assert evalgate("run", "--record", cwd=recorded.path, env=env).returncode == 0
+    how = "HEAD with what is recorded and accepted but not committed, against its first parent"
+    assert gate(recorded) == (first, how, EXACT)
+    found = json.loads((recorded.path / ".evalgate/verdict.json").read_text())
+    assert found["decision"] == "regression"
+
+
 def test_what_is_staged(here, gate):
     """The index against HEAD, whatever the work tree says."""
     here.write("agent/prompts/rewrite.md", "staged\n")

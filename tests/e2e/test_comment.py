@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from evalgate.commands.comment import Announced, CommentOptions, comment
 from evalgate.commands.console import Console
+from evalgate.commands.telling.comment import Announced, CommentOptions, comment
 from evalgate.errors import UsageError
 from tests.e2e.conftest import Evalgate, Repo
 from tests.github.fake import TOKEN, FakeGitHub, serve
@@ -68,7 +68,7 @@ def event(folder: Path, **payload: Any) -> dict[str, str]:
     return {"GITHUB_EVENT_PATH": str(path)}
 
 
-def finished(folder: Path, source: str = "fork/r") -> dict[str, str]:
+def finished(folder: Path, source: str = "fork/r", sha: str = SHA) -> dict[str, str]:
     """The event of a run that was completed, of a branch of some repository."""
     return event(
         folder,
@@ -77,7 +77,7 @@ def finished(folder: Path, source: str = "fork/r") -> dict[str, str]:
             "id": 40,
             "run_attempt": 3,
             "event": "pull_request",
-            "head_sha": SHA,
+            "head_sha": sha,
             "head_branch": "topic",
             "head_repository": {
                 "full_name": source,
@@ -150,6 +150,10 @@ def test_the_newest_verdict_is_taken_where_no_folder_is_named(
     assert evalgate("gate", cwd=here.path).returncode == 0
     done = evalgate("comment", "--dry-run", cwd=here.path, env=actions)
     assert done.stdout.startswith("comment: would create\n\n> [!NOTE]\n> **Nothing to judge.**")
+    done = evalgate("comment", "--dry-run", cwd=here.path)  # no token, and no workflow
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith("comment: would be written (GitHub was not asked: there is no ")
+    assert "**Nothing to judge.**" in done.stdout
     assert not Path(actions["GITHUB_STEP_SUMMARY"]).exists()
     assert github.writes() == []
 
@@ -241,6 +245,7 @@ def test_another_run_s_artifact_of_a_fork_is_data(
     assert "curl" not in body
     assert "from a fork" in body
     assert "git fetch origin main pull/7/head:pull-7\n" in body
+    assert "> **Waits for a maintainer: " in body
     assert "@everyone" not in body
     assert "fixes #1" not in body
     assert "\x1b" not in body
@@ -248,6 +253,33 @@ def test_another_run_s_artifact_of_a_fork_is_data(
     assert "actions/runs/40/attempts/3" in body
     assert not list(tmp_path.parent.glob("**/evil"))
     assert ("POST", "/repos/o/r/issues/7/comments") in github.asked
+
+
+def test_what_a_maintainer_measured_is_told_in_the_same_comment(
+    verdict: Path, evalgate: Evalgate, github: FakeGitHub, tell: Evalgate, tmp_path: Path
+) -> None:
+    """By hand, of the commit that was judged; what knows nothing of that one says nothing then."""
+    value = json.loads((verdict / "verdict.json").read_text())
+    judged = value["head"]["commit"]
+    github.artifacts["evalgate-verdict"] = archive(**{"verdict.json": json.dumps(value)})
+    github.open_pull(7, judged)
+    env = finished(tmp_path, sha=judged)
+    assert tell("comment", "--artifact", "evalgate-verdict", **env).returncode == 0
+    github.login = "ann"
+    measured = tmp_path / "measured"
+    measured.mkdir()
+    value |= {"decision": "pass", "exit_code": 0, "sentence": "No drop was seen."}
+    (measured / "verdict.json").write_text(json.dumps(value))
+    by_hand = {"GITHUB_TOKEN": TOKEN, "GITHUB_REPOSITORY": "o/r", "GITHUB_API_URL": github.url}
+    options = ("comment", measured, "--pr", "7", "--to", "comment")
+    done = evalgate(*options, cwd=tmp_path, env=by_hand)
+    assert done.returncode == 0, done.stderr
+    (body,) = github.bodies()
+    assert body.splitlines()[1] == f"<!-- run 0.0 head {judged} -->"
+    assert "No drop was seen." in body
+    github.login = None
+    assert tell("comment", "--artifact", "evalgate-verdict", **env).returncode == 0
+    assert github.bodies() == [body]
 
 
 def test_another_run_s_artifact_of_the_same_repository(

@@ -59,6 +59,9 @@ def test_an_alias_that_moved_is_named(recorded, scripted, call, live):
     said = done.stdout.replace("\\", "")
     assert "serves scripted-2 for scripted-1, and served scripted-1 when" in said
     assert f"evalgate baseline renew --rev {base[:12]}" in said
+    renewed = call("baseline", "renew", "--rev", base[:12]).stdout
+    assert "made here (" in renewed
+    assert "): models served: scripted-1 against scripted-2\n" in renewed
 
 
 def test_a_change_of_model_stands_by_itself(recorded, scripted, call):

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import evalgate as package
+from evalgate.commands.demo import build
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = Path(sys.executable).parent / "evalgate"
@@ -60,25 +61,11 @@ def test_the_demo_needs_no_network_and_no_isolation(tmp_path, git_environment):
     assert "graded here in the sandbox process" in done.stdout
 
 
-def test_a_kept_demo_is_a_repository_to_try_things_in(evalgate, tmp_path):
-    """Two commits; gate and replay work in it; a folder with something in it is refused."""
-    folder = tmp_path / "my demo"
-    told = evalgate("demo", "--keep", folder, cwd=tmp_path)
-    assert told.returncode == 0
-    assert f"exit code {evalgate('gate', cwd=folder).returncode}." in told.stdout
-    diff = evalgate("fingerprint", "--diff", "HEAD~1..HEAD", cwd=folder)
-    assert diff.stdout == "prompt  agent/prompts/rewrite.md +1 -1\n"
-    replayed = evalgate("replay", "add-subtracts", cwd=folder)
-    assert "reproduced: all 5 recorded trials" in replayed.stdout
-    again = evalgate("demo", "--keep", folder, cwd=tmp_path)
-    assert again.returncode == 2
-    assert "is not empty" in again.stderr
-
-
 def test_the_demo_has_the_harness_of_this_repository(evalgate, tmp_path):
     """One fingerprint: the demo's recordings are those that are committed here."""
     folder = tmp_path / "demo"
-    assert evalgate("demo", "--keep", folder, cwd=tmp_path).returncode == 0
+    folder.mkdir()
+    build(folder)
     demo = evalgate("--json", "fingerprint", "HEAD~1", cwd=folder).stdout
     ours = evalgate("--json", "fingerprint", cwd=ROOT).stdout
     assert json.loads(demo)["fingerprint"] == json.loads(ours)["fingerprint"]

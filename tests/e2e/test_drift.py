@@ -12,8 +12,12 @@ import pytest
 ACCEPT = ("baseline", "accept", "-k", "1")
 
 
+def now(days_ago: int = 0) -> datetime:
+    return datetime.now(UTC) - timedelta(days=days_ago)
+
+
 def today(days_ago: int = 0) -> str:
-    return (datetime.now(UTC) - timedelta(days=days_ago)).date().isoformat()
+    return now(days_ago).date().isoformat()
 
 
 @pytest.fixture
@@ -26,11 +30,11 @@ def nightly(recorded):
         shutil.rmtree(recorded.path / folder)
 
     def add(days_ago: int, *, failed: int = 0, model: str = "scripted-1", factor: float = 1.0):
-        day = today(days_ago)
-        folder = source.parent / f"{day.replace('-', '')}-000000.000-run-{days_ago}"
+        moment = now(days_ago).isoformat(timespec="seconds")
+        folder = source.parent / f"{today(days_ago).replace('-', '')}-000000.000-run-{days_ago}"
         folder.mkdir(parents=True)
-        when = {"started": f"{day}T03:00:00+00:00", "finished": f"{day}T03:01:00+00:00"}
-        (folder / "run.json").write_text(json.dumps({**info, "times": {**when, "seconds": 60.0}}))
+        when = {"started": moment, "finished": moment, "seconds": 60.0}
+        (folder / "run.json").write_text(json.dumps({**info, "times": when}))
         made = []
         for number, one in enumerate(lines):
             signals = {**one["signals"], "seconds": 1 + days_ago / 1000 + number / 10}
@@ -127,6 +131,24 @@ def test_another_model_begins_a_new_anchor(recorded, nightly, evalgate):
     assert f"Since {today(5)} the provider serves scripted-2, before that scripted-1" in done.stdout
     assert "6 of 9" in done.stdout
     assert done.returncode == 0
+
+
+def test_a_renewal_begins_a_new_anchor(recorded, nightly, scripted, evalgate):
+    """What crept before it is the baseline now; the runs before it are no sessions any more."""
+    for days_ago in range(20, 8, -1):
+        nightly(days_ago)
+    assert evalgate(*ACCEPT, cwd=recorded.path).returncode == 0
+    for days_ago in range(8, -1, -1):
+        nightly(days_ago, failed=3)
+    assert evalgate("drift", cwd=recorded.path).returncode == 3
+    env = {"SCRIPTED_URL": scripted.url}
+    renewal = evalgate("baseline", "renew", "--live", "-k", "2", cwd=recorded.path, env=env)
+    assert renewal.returncode == 0, renewal.stderr
+    done = evalgate("drift", cwd=recorded.path)
+    assert done.returncode == 0, done.stdout
+    assert f"took the place of others on {today()}" in done.stdout
+    found = json.loads(evalgate("--json", "drift", cwd=recorded.path).stdout)
+    assert [one["measured"] for one in found["sessions"]] == [4]
 
 
 def test_a_baseline_of_another_model_is_named(recorded, nightly, evalgate):

@@ -114,5 +114,5 @@ def test_what_was_not_measured_is_no_experiment(here, evalgate):
     assert done.returncode == 2
     assert "rests on no trials" in done.stderr
     (here.path / ".evalgate/verdict.json").write_text("[]")
-    assert "is none of this evalgate" in evalgate("ledger", "--add", cwd=here.path).stderr
+    assert "is no verdict" in evalgate("ledger", "--add", cwd=here.path).stderr
     assert evalgate("ledger", "--hypothesis", "x", cwd=here.path).returncode == 2

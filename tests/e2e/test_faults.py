@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
-import threading
-import time
-from pathlib import Path
 
 import pytest
 
 from evalgate.commands.faults import ready_plans
-
-SCRIPT = Path(sys.executable).parent / "evalgate"
+from tests.e2e.conftest import HARNESS, kill_at
 
 #: What the demo's agent does not do: ask again after whatever it gave up for.
 PATIENT = """
@@ -38,9 +32,9 @@ Model.ask = lambda self, *args: (first(self, *args), first(self, *args))[1]
 
 
 def taught(repo, text):
-    """Put some code before the end of the agent."""
+    """Let the demo's agent do the work, with some code put before its end."""
     agent = repo.path / "agent/agent.py"
-    before, main, rest = agent.read_text().partition('if __name__ == "__main__":')
+    before, main, rest = (HARNESS / "agent.py").read_text().partition('if __name__ == "__main__":')
     assert main
     agent.write_text(before + text + main + rest)
 
@@ -217,29 +211,12 @@ def test_a_budget_of_tokens_cuts_off_a_running_trial(repo, scripted, evalgate):
     assert len(scripted.requests) == 2 * 6
 
 
-def test_a_budget_holds_over_a_kill(repo, scripted, evalgate):
+def test_a_budget_holds_over_a_kill(repo, scripted, evalgate, start):
     """SIGKILL writes nothing down: what was paid before it stands in the journal, and counts."""
     taught(repo, TWICE)
     config = (repo.path / "evalgate.toml").read_text()
-    gate, plain = threading.Event(), scripted.answer
-
-    def answer(request):
-        if len(scripted.requests) == 2:
-            gate.wait(60)
-        return plain(request)
-
-    scripted.answer = answer
+    kill_at(2, ("run", "-j", "1"), kept=1, repo=repo, scripted=scripted, start=start)
     env = {"SCRIPTED_URL": scripted.url}
-    with subprocess.Popen(
-        [SCRIPT, "run", "-j", "1"], cwd=repo.path, env={**repo.environment, **env}
-    ) as running:
-        deadline = time.monotonic() + 60
-        while len(scripted.requests) < 2:
-            assert time.monotonic() < deadline
-            assert running.poll() is None
-            time.sleep(0.02)
-        running.kill()
-    gate.set()
     scripted.requests.clear()
     repo.write("evalgate.toml", config + "[budget]\ntokens = 240\n")
     done = evalgate("run", "-j", "1", cwd=repo.path, env=env)

@@ -17,6 +17,7 @@ from evalgate.gateway.format.cassette_format import dump_cassette, load_cassette
 from evalgate.store.baselines import dump_baseline, load_baseline
 from tests.baselines import accept, enter
 from tests.e2e.conftest import Repo, words
+from tests.schemas import hold_answer
 
 
 def verdict(repo: Repo) -> dict:
@@ -65,7 +66,7 @@ def test_numbers_that_the_bases_own_deny_are_void(here, evalgate):
     words(here, "harmless")
     assert evalgate("gate", cwd=here.path).returncode == 6
     assert (
-        "0/40 passed, and 6/6 in the base's numbers of this very harness"
+        "0/40 passed, and 6/6 in the committed numbers of this very harness"
         in (verdict(here)["sentence"])
     )
 
@@ -146,6 +147,9 @@ def test_what_recordings_deny_is_void(recorded, evalgate, what):
     done = evalgate("baseline", "verify", cwd=recorded.path)
     assert done.returncode == 6
     assert said in done.stdout
+    done = evalgate("baseline", "verify", "--json", cwd=recorded.path)
+    hold_answer(("baseline", "verify"), done.stdout)
+    assert any(said in one["said"] for one in json.loads(done.stdout)["problems"])
 
 
 @pytest.fixture

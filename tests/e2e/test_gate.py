@@ -47,6 +47,12 @@ def test_a_prompt_that_hurts_is_blocked_with_the_reason(recorded, scripted, eval
     assert "+Be WRONG." in text
     assert "`double` passed 3/3 before and passes 0/3 now. The check **hidden tests** fails" in text
     assert "-    return n * 2\n+    return n * 42" in text
+    for said, factor in (
+        ("In a trial that passed before", 2),
+        ("In this trial, which fails", 42),
+    ):
+        words = f"```python\ndef double(n):\n    return n * {factor}\n```"
+        assert f"{said}, the agent said last:\n\n````\n{words}\n````" in text
     found = verdict(recorded)
     assert (found["decision"], found["exit_code"], found["evidence"]) == (
         "regression",
@@ -108,6 +114,22 @@ def test_an_unrecorded_edit_is_stale(recorded, evalgate):
     assert done.returncode == 7
     assert "This edit is not measured" in done.stdout
     assert "evalgate run --record" in done.stdout
+    assert "\nevalgate gate\n" in done.stdout
+    recorded.commit("edit")
+    assert "\nevalgate gate\n" in evalgate("gate", cwd=recorded.path).stdout
+
+
+def test_the_next_step_judges_all_that_was_judged(recorded, evalgate):
+    """Not the newest commit alone, where a base was named or a service chose it."""
+    base = recorded.git("rev-parse", "HEAD")
+    recorded.write("agent/prompts/rewrite.md", "Unmeasured.\n")
+    recorded.commit("edit")
+    recorded.write("README.md", "words\n")
+    recorded.commit("words")
+    again = f"\nevalgate gate --base {base[:12]}\n"
+    assert again in evalgate("gate", "--base", "HEAD~2", cwd=recorded.path).stdout
+    env = {"GITHUB_ACTIONS": "true"}
+    assert again in evalgate("gate", "--base", "HEAD~2", cwd=recorded.path, env=env).stdout
 
 
 def test_edit_record_accept_commit_works(recorded, scripted, evalgate):

@@ -9,6 +9,7 @@ import subprocess
 import pytest
 
 from tests.e2e.conftest import Repo, copied
+from tests.pages import next_commands
 
 
 @pytest.fixture
@@ -58,13 +59,17 @@ def test_a_push_that_touches_no_part_is_silent(pushed):
     assert "evalgate" not in done.stderr
 
 
-def test_a_recorded_regression_is_blocked(pushed):
-    """The remote does not get it, and one line says why."""
+def test_a_recorded_regression_is_blocked(pushed, evalgate):
+    """The remote does not get it, and one line says why; the page's commands work here."""
     regress(pushed)
     done = push(pushed)
     assert done.returncode != 0
     assert "evalgate: regression: Merging this lowers the pass rate: 100 % → 0 %" in done.stderr
     assert pushed.git("rev-parse", "main") != pushed.git("rev-parse", "origin/main")
+    for command in next_commands(pushed.path / ".evalgate/verdict.md"):
+        done = evalgate(*command, cwd=pushed.path)
+        assert done.returncode == 0, (command, done.stderr)
+    assert "hidden tests" in (pushed.path / ".evalgate/report.html").read_text()
 
 
 def test_a_recorded_harmless_edit_goes_through(pushed, scripted, evalgate):
@@ -82,9 +87,26 @@ def test_an_unmeasured_edit_gets_a_plumbing_replay_and_goes_through(pushed):
     done = push(pushed)
     assert done.returncode == 0, done.stderr
     assert "the plumbing works" in done.stderr
-    assert "this edit is not measured" in done.stderr
-    assert "evalgate run --record" in done.stderr
-    assert "estimate: 6 trials" in done.stderr
+    command = "evalgate run --record && evalgate gate"
+    assert f"this edit is not measured: {command} (estimate: 6 trials of 2 tasks, " in done.stderr
+
+
+def test_the_command_for_an_unmeasured_edit_judges_all_that_was_pushed(pushed, scripted, evalgate):
+    """Also where another commit lies on top of it: run as printed, it comes to a decision."""
+    base = pushed.git("rev-parse", "HEAD")
+    pushed.write("agent/prompts/rewrite.md", "Be quite WRONG.\n")
+    pushed.commit("edit")
+    pushed.write("README.md", "words\n")
+    pushed.commit("words")
+    done = push(pushed)
+    assert done.returncode == 0, done.stderr
+    command = f"evalgate run --record && evalgate gate --base {base[:12]}"
+    assert f"this edit is not measured: {command} (estimate: " in done.stderr
+    env = {"SCRIPTED_URL": scripted.url}
+    assert evalgate("run", "--record", cwd=pushed.path, env=env).returncode == 0
+    done = evalgate("gate", "--base", base[:12], cwd=pushed.path)
+    assert done.returncode == 1, done.stdout
+    assert f"against {base[:12]}" in done.stdout
 
 
 def test_a_plumbing_test_takes_the_sandbox_that_was_recorded_in(repo, scripted, evalgate, tmp_path):
@@ -314,7 +336,7 @@ def test_a_regression_after_an_unmeasured_push_is_said(pushed, scripted, evalgat
     done = push(pushed)
     assert done.returncode == 0, "two changes can not be told apart, so nothing is blocked"
     assert "no baseline: The base was not measured" in done.stderr
-    assert "1 change(s) back" in done.stderr
+    assert "1 change back" in done.stderr
     assert "lowers the pass rate: 100 % → 0 %" in done.stderr
 
 

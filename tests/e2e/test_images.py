@@ -182,5 +182,5 @@ def test_the_network_of_a_set_up_needs_two_words(repo, scripted, evalgate) -> No
     env = {"SCRIPTED_URL": scripted.url}
     done = evalgate("run", "--sandbox", "process", cwd=repo.path, env=env)
     assert done.returncode == 2, done.stderr
-    assert "the task double asks for the network: [metadata.evalgate] setup.network" in done.stderr
+    assert "the set-up of the task double asks for the network: setup.network" in done.stderr
     assert "[sandbox] setup_network = true" in done.stderr

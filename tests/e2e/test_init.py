@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-import pty
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from evalgate import __version__
 from tests.e2e.conftest import HARNESS, Repo, fenced
+from tests.terminal import at_terminal
 
+ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
+#: A variable of CI would keep everybody from being asked.
+ASKING = {"CI": ""}
 ADD = "def add(a, b):\n    return a {} b\n"
 #: A stand-in for an agent's program in the image: it reads CLAUDE.md where it works.
 PROGRAM = """#!/usr/bin/env python3
@@ -161,7 +166,8 @@ def test_pyproject_is_added_to(fresh, evalgate):
 def test_what_is_there_is_left(fresh, evalgate):
     """A configuration, a workflow, lines and a hook of somebody else."""
     files = {
-        "evalgate.toml": '[harness.parts]\nprompt = ["p"]\n',
+        "evalgate.toml": '[harness.parts]\nprompt = ["p"]\n'
+        '[models.main]\nid = "m"\nupstream = "openai"\n[agent]\ncommand = ["true"]\n',
         ".github/workflows/evalgate.yml": "name: mine\n",
         ".gitattributes": "baselines/** linguist-generated\n",
         ".git/hooks/pre-push": "#!/bin/sh\n",
@@ -172,7 +178,17 @@ def test_what_is_there_is_left(fresh, evalgate):
     done = evalgate("init", "--json", cwd=fresh.path)
     assert done.returncode == 0, done.stderr
     told = json.loads(done.stdout)
-    assert told["written"] == [".gitignore", ".gitattributes"]
+    tasks = [path for path in told["written"] if path.startswith("tasks/")]
+    assert "tasks/add-subtracts/task.toml" in tasks
+    assert [path for path in told["written"] if path not in tasks] == [
+        ".gitignore",
+        ".gitattributes",
+    ]
+    # What nobody has committed is named again, however often it is called.
+    again = json.loads(evalgate("init", "--json", cwd=fresh.path).stdout)
+    assert again["written"] == []
+    named = "evalgate.toml .gitignore .gitattributes .github tasks"
+    assert again["next"][0] == f"git add {named} && git commit -m 'Adopt evalgate'"
     assert told["kept"] == ["evalgate.toml", ".github/workflows/evalgate.yml"]
     assert "exists already and is not evalgate's" in told["notes"][0]
     for name in ("evalgate.toml", ".github/workflows/evalgate.yml", ".git/hooks/pre-push"):
@@ -182,6 +198,35 @@ def test_what_is_there_is_left(fresh, evalgate):
         "baselines/** linguist-generated",
         "cassettes/** linguist-generated -merge -text",
     ]
+
+
+def test_all_workflows(fresh, evalgate):
+    """Those that are shown, with the action, for this branch and this provider's key."""
+    fresh.git("symbolic-ref", "HEAD", "refs/heads/trunk")
+    fresh.write("bot.py", "")
+    assert evalgate("init", "--no-hook", cwd=fresh.path).returncode == 0
+    words = ("init", "--no-hook", "--workflows", "all", "--upstream", "openai")
+    done = evalgate(*words, cwd=fresh.path)
+    assert "evalgate.yml keeps no verdict to comment on: remove it" in done.stdout
+    (fresh.path / ".github/workflows/evalgate.yml").unlink()
+    done = evalgate(*words, cwd=fresh.path)
+    assert "environment evalgate-live" in done.stdout
+    assert "keeps no verdict" not in done.stdout
+    there = fresh.path / ".github"
+    names = {path.name: path for path in [*there.glob("workflows/*"), *there.glob("actions/*/*")]}
+    workflows = [*ROOT.glob(".github/workflows/evalgate*"), *ROOT.glob("examples/github/*.yml")]
+    for path in [*workflows, ROOT / ".github/actions/evalgate/action.yml"]:
+        text = path.read_text().replace("ANTHROPIC_API_KEY", "OPENAI_API_KEY")
+        assert names.pop(path.name).read_text() == text.replace("[main]", "[trunk]")
+        assert f"git-evalgate=={__version__}" in text or "git-evalgate==" not in text
+    assert [*names] == ["gate.sh"]
+    inner = fresh.path / "inner"
+    inner.mkdir()
+    (inner / "evalgate.toml").write_text('[harness.parts]\nprompt = ["p"]\n')
+    done = evalgate("init", "--no-hook", "--workflows", "live", cwd=inner)
+    assert done.returncode == 2
+    assert "at the repository's top" in done.stderr
+    assert "there is none called 'liv'" in evalgate("init", "--workflows", "liv", cwd=inner).stderr
 
 
 def test_a_folder_below_the_top(fresh, evalgate, scripted):
@@ -224,23 +269,129 @@ def test_no_repository(tmp_path, evalgate):
 
 
 def test_a_terminal_is_asked(fresh):
-    """What was not said; an empty answer takes the likely one."""
-    fresh.write("bot.py", "")
-    master, slave = pty.openpty()
-    with subprocess.Popen(
-        [BIN / "evalgate", "init", "--upstream", "openai"],
-        cwd=fresh.path,
-        env=fresh.environment,
-        stdin=slave,
-        stdout=slave,
-        stderr=slave,
-    ) as running:
-        os.write(master, b"\nmy-model\n\n")
-        assert running.wait(60) == 0
-    os.close(slave)
-    told = os.read(master, 100_000).decode()
-    os.close(master)
-    assert "Which agent (claude-code, program, starter) [program]:" in told
+    """What was not said; an empty answer takes the likely one, a no is heeded."""
+    fresh.write("src/pkg/__init__.py", "")
+    fresh.write("src/pkg/agent.py", "")
+    answers = {
+        "Which agent (claude-code, program, starter) [program]:": b"\n",
+        "Which model [claude-sonnet-4-5]:": b"my-model\n",
+        "Its command [python3 -m pkg.agent --model": b"\n",
+        "Write a workflow for GitHub Actions (yes, no) [yes]:": b"perhaps\nno\n",
+        "Install the pre-push hook (yes, no) [yes]:": b"\n",
+    }
+    with at_terminal("init", "--upstream", "openai", cwd=fresh.path, env=ASKING) as terminal:
+        for question, answer in answers.items():
+            terminal.wait_for(question)
+            terminal.press(answer)
+        assert terminal.end() == 0, terminal.text
     config = (fresh.path / "evalgate.toml").read_text()
     assert 'id = "my-model"' in config
     assert 'upstream = "openai"' in config
+    assert 'env.PYTHONPATH = "{harness_dir}/src"' in config
+    assert not (fresh.path / ".github").exists()
+    assert (fresh.path / ".git/hooks/pre-push").exists()
+
+
+@pytest.mark.parametrize("questions", [1, 3, 5])
+def test_ctrl_c_at_a_question_leaves_nothing_behind(fresh, questions):
+    """All is asked before anything is written."""
+    fresh.write("bot.py", "")
+    before = sorted(fresh.path.rglob("*"))
+    asked = ("Which agent", "Who serves", "Which model", "Its command", "Write a workflow")
+    with at_terminal("init", cwd=fresh.path, env=ASKING) as terminal:
+        for question in asked[: questions - 1]:
+            terminal.wait_for(question)
+            terminal.press(b"\n")
+        terminal.wait_for(asked[questions - 1])
+        assert terminal.interrupt() == 130, terminal.text
+    assert sorted(fresh.path.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--model", "other"), "--model other"),
+        (("--command", "x", "--upstream", "openai"), "--command, --upstream openai"),
+        (("--agent", "starter", "--image"), "--agent starter, --image"),
+        (("--pyproject",), "--pyproject"),
+    ],
+)
+def test_no_option_is_ignored_where_a_configuration_is(fresh, evalgate, words, said):
+    """It is an error that names them, and nothing is written; without them nothing is amiss."""
+    fresh.write("bot.py", "")
+    first = ("--model", "mine", "--upstream", "env:X")
+    assert evalgate("init", "--no-workflow", *first, cwd=fresh.path).returncode == 0
+    before = {path: path.read_bytes() for path in fresh.path.rglob("*") if path.is_file()}
+    done = evalgate("init", *words, cwd=fresh.path)
+    assert done.returncode == 2
+    assert f"evalgate.toml is there already, and does not say: {said}" in done.stderr
+    assert "hint: edit evalgate.toml" in done.stderr
+    assert {path: path.read_bytes() for path in before} == before
+    for same in ((), first):
+        done = evalgate("init", "--no-workflow", *same, cwd=fresh.path)
+        assert done.returncode == 0, done.stderr
+        assert "hook: already installed" in done.stdout
+
+
+def test_an_agent_that_is_not_found_is_said(fresh, evalgate):
+    """A starter agent is no secret; the lines to change are named, and are those."""
+    fresh.write("src/thing.py", "")
+    fresh.write("prompts/system.md", "Be brief.\n")
+    done = evalgate("init", "--no-hook", "--no-workflow", cwd=fresh.path)
+    assert done.returncode == 0, done.stderr
+    assert "a starter agent is put into agent/, and that is what is judged" in done.stdout
+    lines = (fresh.path / "evalgate.toml").read_text().splitlines()
+    places = dict(re.findall(r"evalgate\.toml:(\d+) (says how|which files)", done.stdout))
+    assert {lines[int(n) - 1].split()[0] for n in places} == {"command", "code"}
+    assert '"prompts/**"' in lines[2]
+
+
+def test_a_command_without_a_file_is_told_how_to_name_one(fresh, evalgate):
+    """The hint is none that sends one round in a circle."""
+    fresh.write("pyproject.toml", "[project]\nname = 'x'\n")
+    done = evalgate("init", "--pyproject", "--command", "my-agent", cwd=fresh.path)
+    assert done.returncode == 2
+    assert "name a file of this repository in --command" in done.stderr
+    fresh.write("lib/my_agent.py", "")
+    done = evalgate("init", "--pyproject", "--command", "python3 lib/my_agent.py", cwd=fresh.path)
+    assert done.returncode == 0, done.stderr
+    assert '"{harness_dir}/lib/my_agent.py"' in (fresh.path / "pyproject.toml").read_text()
+
+
+def test_the_script_for_a_base_image_comes_along(tmp_path, evalgate):
+    """Who installed evalgate alone has it: a script that bash can read, without a repository."""
+    done = evalgate("sandbox", "base", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    script = tmp_path / "base"
+    script.write_text(done.stdout)
+    assert subprocess.run(["bash", "-n", str(script)]).returncode == 0
+    assert script.read_bytes() == (ROOT / "sandbox/base").read_bytes()
+
+
+def test_what_was_written_is_said_where_no_task_can_be_made(fresh, evalgate):
+    """What stops the tasks is an error; the files lie there, and what comes next."""
+    fresh.write("README.md", "words\n")
+    fresh.write("evalgate.toml", WITHOUT_ONE_FOLDER)
+    fresh.commit("begin")
+    done = evalgate("init", "--mine", "3", cwd=fresh.path)
+    assert done.returncode == 2, done.stderr
+    assert "names no one folder that tasks go to" in done.stderr
+    assert "left as it is: evalgate.toml" in done.stderr
+    assert "wrote .gitignore" in done.stderr
+    assert "evalgate run --record" in done.stderr
+
+
+WITHOUT_ONE_FOLDER = """\
+[harness.parts]
+prompt = ["README.md"]
+
+[models.main]
+id = "m"
+upstream = "openai"
+
+[agent]
+command = ["true"]
+
+[suite]
+tasks = ["one"]
+"""

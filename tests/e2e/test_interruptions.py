@@ -36,6 +36,32 @@ def alive(repo) -> list[int]:
     return found
 
 
+def test_an_unfinished_run_is_told_as_one(recorded, evalgate):
+    """Wherever it is shown, with how many trials it has and how to go on."""
+    assert evalgate("regrade", cwd=recorded.path).returncode == 0
+    for words in ("show latest --json", "read latest --json"):
+        done = evalgate(*words.split(), cwd=recorded.path)
+        assert json.loads(done.stdout)["unfinished"] == "", words
+    run = max((recorded.path / ".evalgate/runs").iterdir())
+    info = json.loads((run / "run.json").read_text())
+    (run / "run.json").write_text(json.dumps({**info, "finished": False}))
+    lines = (run / "trials.jsonl").read_text().splitlines(keepends=True)
+    (run / "trials.jsonl").write_text("".join(lines[:4]))
+    said = "this run is not finished: 4 of 6 trials made; the command that made it begins anew"
+    for words in (
+        *("show latest", "show latest:double", "show latest:double:1", "read latest"),
+        *("report", "report --format junit", "compare latest latest"),
+        *("show latest --json", "show latest:double:1 --json", "read latest --json"),
+    ):
+        done = evalgate(*words.split(), cwd=recorded.path)
+        assert done.returncode == 0, done.stderr
+        assert said in done.stdout, words
+    (run / "trials.jsonl").write_text("")
+    done = evalgate("show", "latest", cwd=recorded.path)
+    assert done.returncode == 2
+    assert "0 of 6 trials made" in done.stderr
+
+
 @pytest.mark.parametrize("sandbox", ["bwrap", "process"])
 @pytest.mark.parametrize(
     "signals",

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import shutil
+import time
+from pathlib import Path
 
 import pytest
 
@@ -91,13 +94,91 @@ def test_a_world_that_got_worse_is_not_the_change_s_doing(recorded, scripted, li
     assert f"evalgate baseline renew --rev {base}" in done.stdout
 
 
+def test_a_renewed_baseline_takes_the_place_of_the_old_one(recorded, scripted, live, evalgate):
+    """Once the world moved, its numbers alone are compared with; the old ones stay to be read."""
+    (old,) = (path.name for path in (recorded.path / "baselines").glob("*.toml"))
+    scripted.answer = lambda _: (200, "no idea")
+    env = {"SCRIPTED_URL": scripted.url}
+
+    def call(*arguments: str):
+        return evalgate(*arguments, cwd=recorded.path, env=env)
+
+    assert call("run", "-k", "6").returncode == 0
+    beside = call("baseline", "accept", "-k", "1")
+    assert beside.returncode == 2
+    assert "of this very harness: beyond chance" in beside.stderr
+    assert "--supersede" in beside.stderr
+    assert call("baseline", "accept", "-k", "1", "--supersede").returncode == 0
+    renewed = call("baseline", "renew", "--live", "-k", "6")
+    assert renewed.returncode == 0, renewed.stderr
+    assert "in the place of 2 older" in renewed.stderr
+    recorded.commit("Renew the baseline")
+    moved = call("gate")
+    assert moved.returncode == 0, moved.stdout
+    assert "takes the place of the harness's older numbers: 0/12 passed, and 6/6 then" in (
+        moved.stdout
+    )
+    listed = call("baseline", "list").stdout
+    assert listed.count("superseded by") == 2
+    assert "12/12" not in call("baseline", "show", old[:16]).stdout
+    assert "0/12 passed" in call("baseline", "show", old[:16]).stdout
+    assert f"{old}: digest recomputed" in call("baseline", "verify").stdout
+    edit(recorded, "Fix it, please.\n")
+    assert live().returncode == 0
+    assert [one["base"]["measured"] for one in verdict(recorded)["tasks"]] == [6, 6]
+    pruned = json.loads(call("--json", "baseline", "prune", "--keep", "9").stdout)
+    assert (f"baselines/{old}" in pruned["files"], pruned["kept"]) == (True, 1)
+
+
+def test_a_branch_that_did_not_know_of_a_renewal_brings_no_older_numbers_back(
+    recorded, scripted, evalgate
+):
+    """Its baseline is older than the renewal: it is kept, named and not pooled."""
+
+    def call(*arguments: str):
+        done = evalgate(*arguments, cwd=recorded.path, env={"SCRIPTED_URL": scripted.url})
+        assert done.returncode == 0, done.stdout + done.stderr
+        return done
+
+    main = recorded.git("branch", "--show-current")
+    recorded.git("switch", "-c", "nightly")
+    call("run", "-k", "4")
+    call("baseline", "accept", "-k", "1")
+    recorded.commit("The night's numbers")
+    (nightly,) = recorded.git(
+        "diff", "--name-only", f"{main}...", "--", ":(glob)baselines/*.toml"
+    ).split()
+    recorded.git("switch", main)
+    shutil.rmtree(recorded.path / ".evalgate/runs")  # as on another machine
+    scripted.answer = lambda _: (200, "no idea")
+    time.sleep(1.1)  # a baseline's time has whole seconds
+    call("baseline", "renew", "--live", "-k", "6")
+    recorded.commit("Renew the baseline")
+    recorded.git("merge", "--no-edit", "nightly")
+    merged = call("gate").stdout
+    top = merged[: merged.index("<details>")] if "<details>" in merged else merged
+    assert f"{nightly} is not pooled: it is older" in top
+    assert "took the place of all before it" in top
+    shown = call("baseline", "show", Path(nightly).name[:16]).stdout
+    assert "0/12 passed" in shown
+    assert "2 superseded left out" in shown
+
+
 def test_a_provider_that_fails_is_not_measured(recorded, scripted, live):
-    """Neither in a round nor in the confirmation."""
+    """Neither in a round nor in the confirmation; what errored is made again once it answers."""
     edit(recorded, "Be WRONG.\n")
-    scripted.answer = turning(6, scripted.answer, lambda _: (401, "no"))
+    right, failing = scripted.answer, lambda _: (401, "no")
+    scripted.answer = failing
+    assert live("-j", "1").returncode == 4
+    assert verdict(recorded)["decision"] == "not measured"
+    scripted.answer = turning(6, right, failing)
     done = live("-j", "1")
     assert done.returncode == 4, done.stderr
     assert verdict(recorded)["decision"] == "not measured"
+    assert verdict(recorded)["errored"] is None  # of the rounds, and not of what confirms
+    scripted.answer = right
+    done = live("-j", "1")
+    assert done.returncode == 1, done.stderr
 
 
 def test_what_errored_is_shown_whatever_is_decided(recorded, scripted, live, evalgate):
@@ -182,6 +263,39 @@ def test_trials_under_other_tripwires_are_not_taken(recorded, scripted, evalgate
     done = evalgate("gate", cwd=recorded.path)
     assert done.returncode == 7, done.stdout
     assert "this change edits the tripwires; the base's are looked for" in done.stdout
+
+
+@pytest.mark.parametrize("allowed", [False, True])
+def test_trials_without_isolation_count_where_the_configuration_says_so(
+    recorded, scripted, evalgate, allowed
+):
+    """A word on the command line makes them for a person to see; no gate decides by them."""
+    config = (recorded.path / "evalgate.toml").read_text()
+    if allowed:
+        recorded.write("evalgate.toml", config + '\n[sandbox]\nuse = "process"\n')
+    edit(recorded, "Be WRONG.\n")
+    env = {"SCRIPTED_URL": scripted.url}
+    done = evalgate("run", "--sandbox", "process", cwd=recorded.path, env=env)
+    assert done.returncode == 0
+    assert ("no gate counts such trials" in done.stderr) is not allowed
+    done = evalgate("gate", cwd=recorded.path)
+    assert ("This edit is not measured" in done.stdout) is not allowed
+
+
+def test_a_gate_makes_no_trial_without_isolation(recorded, scripted, evalgate, tmp_path):
+    """Where nothing isolates it is refused with the ways out, unless the configuration says so."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    for name in ("git", "python3", "sh"):
+        (programs / name).symlink_to(shutil.which(name))
+    away = {"DOCKER_HOST": f"unix://{tmp_path}/no", "CONTAINER_HOST": f"unix://{tmp_path}/no"}
+    env = {"SCRIPTED_URL": scripted.url, "PATH": str(programs), **away}
+    edit(recorded, "Fix it, please.\n")
+    done = evalgate("gate", "--live", cwd=recorded.path, env=env)
+    assert done.returncode == 9, done.stdout
+    assert "nothing here isolates an agent" in done.stderr
+    assert "install Docker or bubblewrap" in done.stderr
+    assert "`evalgate replay` works here" in done.stderr
 
 
 def test_a_confirmation_under_other_tripwires_is_made_again(recorded, scripted, live):

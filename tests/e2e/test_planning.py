@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.e2e.conftest import write_task
+from tests.e2e.small_task import write_task
 
 
 def test_a_plan_says_what_finds_a_drop_and_what_it_costs(recorded, evalgate, scripted):
@@ -20,6 +20,30 @@ def test_a_plan_says_what_finds_a_drop_and_what_it_costs(recorded, evalgate, scr
     assert all(one["usd_a_gate"] is None for one in found["choices"])
     assert evalgate("--json", "plan", "--drop", "50", cwd=recorded.path).stdout == done.stdout
     assert len(scripted.requests) == asked
+
+
+def test_a_configuration_that_could_not_block_is_warned_of_before_anything_runs(recorded, evalgate):
+    """By what only reads it as well: `run --dry-run` and `plan`."""
+    text = (recorded.path / "evalgate.toml").read_text()
+    recorded.write("evalgate.toml", text.replace("trials = 3", "trials = 1"))
+    recorded.write("tasks/double/instruction.md", "In `double.py`, double(2) should be 4!\n")
+    recorded.commit("One trial, and only one task that is measured")
+    done = evalgate("run", "--dry-run", cwd=recorded.path)
+    assert done.returncode == 0, done.stderr
+    assert "nothing could ever block" in done.stderr
+    said = json.loads(evalgate("--json", "plan", cwd=recorded.path).stdout)["warnings"]
+    assert "nothing could ever block" in said[0]
+    assert f"As configured: {said[0]}." in evalgate("plan", cwd=recorded.path).stdout
+    recorded.git("rm", "-rq", "baselines")
+    recorded.commit("Nothing measured")
+    done = evalgate("run", "--dry-run", cwd=recorded.path)
+    assert "1 trial of 2 tasks could never block" in done.stderr
+
+
+def test_few_stored_trials_are_asked_for_first(recorded, evalgate):
+    """Before more tasks."""
+    few = evalgate("plan", "--drop", "1", cwd=recorded.path).stdout
+    assert "measure the baseline more often (evalgate run -k 20), or add tasks." in few
 
 
 def test_money_chooses_the_best_it_buys(recorded, evalgate, scripted):
@@ -88,6 +112,12 @@ def test_revisions_and_harnesses_are_compared_by_their_baselines(recorded, scrip
     done = evalgate("compare", "HEAD~1", "HEAD", cwd=recorded.path)
     assert done.returncode == 2
     assert "the harness of HEAD (" in done.stderr
+    env = {"SCRIPTED_URL": scripted.url}
+    for _ in range(2):
+        assert evalgate("run", "-k", "1", cwd=recorded.path, env=env).returncode == 0
+    done = evalgate("compare", "HEAD~1", "HEAD", cwd=recorded.path)
+    assert done.returncode == 0, done.stderr
+    assert "2 live runs of harness" in done.stdout
     done = evalgate("compare", "nonsense", "HEAD", cwd=recorded.path)
     assert done.returncode == 2
     assert "'nonsense' names no run" in done.stderr
@@ -166,7 +196,8 @@ def test_tasks_that_changed_or_went_have_no_stored_trial(recorded, scripted, eva
     recorded.commit("edit")
     env = {"SCRIPTED_URL": scripted.url}
     done = evalgate("gate", "--live", cwd=recorded.path, env=env)
-    assert "1 trials of 1 tasks that it has numbers of nothing could ever block" in done.stdout
+    assert "1 trial of 1 task that it has numbers of nothing could ever block" in done.stdout
+    assert "stays open where nothing fell: policy.margin (10) lies within the noise" in done.stdout
     recorded.git("checkout", "-q", "HEAD~1")
     recorded.git("rm", "-rq", "tasks/triple")
     recorded.commit("No triple")

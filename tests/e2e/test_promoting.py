@@ -47,7 +47,7 @@ def test_what_was_accepted_before_counts(repo, project):
     assert done.returncode == 0, done.stderr
     (one, _) = sorted(names(repo))
     shown = project("baseline", "show", one[:16]).stdout
-    assert "2 file(s)" in shown
+    assert "2 files" in shown
     assert "6/6 passed" in shown
     # Here all of them lie: the third file holds the trials of the second again.
     assert project("run", "--fresh", "-k", "1").returncode == 0

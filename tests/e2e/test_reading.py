@@ -3,51 +3,19 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
-import select
-import subprocess
-import time
 import tomllib
 
 import pytest
 
-from tests.conftest import SCRIPT, clean_environment
+from tests.terminal import at_terminal
 
 
-def at_a_terminal(repo, keys: str, *arguments: str) -> str:
-    """Run the command at a terminal of its own, press keys, and return what it showed."""
-    leader, follower = pty.openpty()
-    with subprocess.Popen(
-        [str(SCRIPT), *arguments],
-        cwd=repo.path,
-        env=clean_environment({"CI": ""}),
-        stdin=follower,
-        stdout=follower,
-        stderr=follower,
-    ) as process:
-        os.close(follower)
-        shown, end = b"", time.monotonic() + 60
-        while True:
-            ready, _, _ = select.select([leader], [], [], 0.2)
-            if not ready:
-                # A key that comes before the terminal is asked for one is thrown away by it.
-                asked = shown.count(b"(q)uit? ")
-                if asked:
-                    os.write(leader, keys[asked - 1].encode())
-                assert time.monotonic() < end, shown.decode()
-                continue
-            try:
-                piece = os.read(leader, 65536)
-            except OSError:  # the other end is closed
-                break
-            if not piece:
-                break
-            shown += piece
-        process.wait(60)
-    os.close(leader)
-    assert process.returncode == 0, shown.decode()
-    return shown.decode()
+def at_a_terminal(repo, keys: str, *arguments: str, code: int = 0) -> str:
+    """Run the command at a terminal of its own, type ahead, and return what it showed."""
+    with at_terminal(*arguments, cwd=repo.path, env={"CI": ""}) as terminal:
+        terminal.press(keys.encode())
+        assert terminal.end() == code, terminal.text
+    return terminal.raw.decode()
 
 
 def verdict(repo) -> dict:
@@ -91,6 +59,13 @@ def test_verdict_and_ledger_say_who_has_read_how_many(recorded, scripted, evalga
     assert tomllib.loads(newest.read_text())["read"] == {"Ada Ö": 2}
     entries = json.loads(evalgate("ledger", "--json", cwd=recorded.path).stdout)["experiments"]
     assert {"Ada Ö": 2} in [one["read"] for one in entries]
+
+
+def test_a_terminal_that_ends_ends_the_reading(recorded):
+    """By the key for it, or for interrupting; what was read before is kept."""
+    assert "1 of 5 read" in at_a_terminal(recorded, "xrq", "read")
+    assert "Traceback" not in at_a_terminal(recorded, "sr\x04", "read", code=130)
+    assert "2 of 5 read" in at_a_terminal(recorded, "q", "read")
 
 
 def test_an_experiment_stays_one_whoever_reads_it(recorded, evalgate, scripted):

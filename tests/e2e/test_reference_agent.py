@@ -4,13 +4,14 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.serving import serving
 
 AGENT = Path(__file__).parents[2] / "evalgate" / "demo" / "harness" / "agent.py"
 INSTRUCTION = "In `sums.py`, not in `gone.py`, `double(2)` should be 4. Häßlich!\n"
@@ -125,12 +126,9 @@ def url(api: Api) -> Iterator[str]:
         def log_message(self, *_: object) -> None:
             """Stay silent."""
 
-    with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
+    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+    with serving(server):
         yield f"http://127.0.0.1:{server.server_port}"
-        server.shutdown()
-        thread.join()
 
 
 def _run(

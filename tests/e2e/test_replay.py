@@ -150,7 +150,7 @@ def test_an_unused_exchange_is_reported(recorded, evalgate):
     rerecord_as(recorded, "agent/agent.py", "pass\n")
     done = evalgate("replay", "double", cwd=recorded.path)
     assert done.returncode == 6
-    assert "unused: double #1: 1 recorded exchange(s) not asked for" in done.stdout
+    assert "unused: double #1: 1 recorded exchange not asked for" in done.stdout
     assert "not reproduced: double #1: outcome: passed → failed" in done.stdout
 
 

@@ -7,19 +7,16 @@ import re
 import shutil
 import xml.etree.ElementTree as ET
 
-import jsonschema
 import pytest
 
-from tests.pages import ROOT
-
-SCHEMA = json.loads((ROOT / "docs/report.schema.json").read_text())
+from tests.schemas import hold
 
 
 def document(evalgate, repo, *arguments):
     done = evalgate("report", *arguments, "--format", "json", cwd=repo.path)
     assert done.returncode == 0, done.stderr
     value = json.loads(done.stdout)
-    jsonschema.validate(value, SCHEMA)
+    hold(value, "report")
     return value
 
 
@@ -61,6 +58,33 @@ def test_a_failing_trial_is_held_against_the_last_passing_one(recorded, scripted
     assert trial["page"]["steps"], "a regrade tells the recorded trajectory"
 
 
+def test_a_clone_tells_what_was_said_by_the_recordings_of_the_base(
+    recorded, scripted, evalgate, tmp_path
+):
+    """It has no earlier run; what passed before is in a baseline, and its recording in git."""
+    (before,) = (recorded.path / "cassettes").iterdir()
+    recorded.write("agent/prompts/rewrite.md", "Be WRONG.\n")
+    recorded.commit("Be wrong")
+    env = {"SCRIPTED_URL": scripted.url}
+    assert evalgate("run", "--record", cwd=recorded.path, env=env).returncode == 0
+    shutil.rmtree(before, ignore_errors=True)
+    recorded.commit("Recordings")
+    clone = tmp_path / "clone"
+    recorded.git("clone", "-q", str(recorded.path), str(clone))
+    assert evalgate("gate", "--base", "HEAD~2", cwd=clone).returncode == 1
+    done = evalgate("report", "latest", "--format", "json", cwd=clone)
+    reference = json.loads(done.stdout)["references"]["double"]
+    assert reference["where"].endswith(".toml")
+    assert "return n * 2\n" in reference["steps"][-1]["text"]
+    verdict = clone / ".evalgate/verdict.json"
+    kept = json.loads(verdict.read_text())
+    for base in (None, [], {"commit": 1}, {"commit": "f" * 40}, {"commit": "--all"}):
+        verdict.write_text(json.dumps({**kept, "base": base}))
+        done = evalgate("report", "latest", "--format", "json", cwd=clone)
+        assert done.returncode == 0, done.stderr
+        assert json.loads(done.stdout)["references"]["double"]["steps"] == []
+
+
 def test_one_task_and_one_trial_can_be_named(recorded, evalgate):
     """As `evalgate show` takes them."""
     assert len(document(evalgate, recorded, "latest:double")["trials"]) == 3
@@ -75,7 +99,12 @@ def test_a_file_is_written_where_it_is_asked_for(recorded, evalgate, form):
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout) == {"format": form, "path": str(file)}
     first = file.read_bytes()
-    assert evalgate("report", "--format", form, "-o", file, cwd=recorded.path).returncode == 0
+    again = evalgate("report", "--format", form, "-o", file, cwd=recorded.path)
+    assert again.returncode == 0
+    assert again.stderr.endswith(f"wrote {file}\n")
+    other = file.parent.with_name("elsewhere") / file.name
+    said = evalgate("report", "--format", form, "-o", other, cwd=recorded.path).stderr
+    assert said.endswith(f"wrote {other}, in the new folder {other.parent}\n")
     assert file.read_bytes() == first
     printed = evalgate("report", "--format", form, cwd=recorded.path).stdout
     assert printed.strip() == first.decode().strip()
@@ -85,7 +114,7 @@ def test_junit_of_a_real_run_is_read(recorded, evalgate):
     """As any XML."""
     root = ET.fromstring(evalgate("report", "--format", "junit", cwd=recorded.path).stdout)
     done = evalgate("report", "--format", "json", "--json", cwd=recorded.path)
-    jsonschema.validate(json.loads(done.stdout), SCHEMA)
+    hold(json.loads(done.stdout), "report")
     names = [one.get("name") for one in root.iter("testcase")]
     assert names == [f"{task} #{n}" for task in ("double", "triple") for n in (1, 2, 3)]
 
@@ -107,3 +136,13 @@ def test_what_is_not_there_is_said(recorded, evalgate):
         done = evalgate("report", *asked, cwd=recorded.path)
         assert done.returncode == 2
         assert done.stderr.startswith("error: there is no run yet\nhint: ")
+
+
+def test_a_task_is_no_run(recorded, evalgate):
+    """How its trials are named is said, and works."""
+    for command in ("regrade", "report", "show"):
+        done = evalgate(command, "double", cwd=recorded.path)
+        assert done.returncode == 2
+        assert done.stderr.startswith("error: no run named 'double'\nhint: it is a task: ")
+        assert "its trials of a run are latest:double;" in done.stderr
+        assert evalgate(command, "latest:double", cwd=recorded.path).returncode == 0

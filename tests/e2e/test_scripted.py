@@ -11,6 +11,7 @@ from evalgate.core.baseline import Baseline
 from evalgate.core.schema import Source
 from evalgate.gateway.scripted.plan import load_plan
 from evalgate.gateway.scripted.server import at_task, open_scripted
+from tests.e2e.conftest import HARNESS
 
 NAMED = "scripted:scripted-1"
 UPSTREAM = 'upstream = "env:SCRIPTED_URL"'
@@ -112,6 +113,7 @@ def test_a_run_by_a_plan_needs_no_provider_and_says_so(planned, evalgate):
 def test_an_agent_with_tools_is_led_turn_by_turn(planned, evalgate):
     """The same plan leads a loop with tools, in a dialect that streams."""
     planned.write("plans/fix.toml", SHELL)
+    planned.write("agent/agent.py", (HARNESS / "agent.py").read_text())
     config = (planned.path / "evalgate.toml").read_text()
     config = config.replace('"--mode", "rewrite"', '"--mode", "shell", "--stream"')
     planned.write("evalgate.toml", config.replace('"openai"', '"anthropic"'))

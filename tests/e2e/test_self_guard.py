@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -47,7 +48,7 @@ NAMED = {
         "edits tasks: double",
     ),
     "a hidden test": (
-        lambda repo: edit(repo, "tasks/double/tests/test_double.py", "assertEqual", "assertTrue"),
+        lambda repo: edit(repo, "tasks/double/tests/test_double.py", "== 4", ">= 4"),
         "edits tasks: double",
     ),
     "what is left out": (
@@ -165,6 +166,18 @@ def test_so_it_is_where_the_harness_did_not_change(here, foreign, evalgate):
     assert foreign.name in verdict(here)["sentence"]
 
 
+def test_a_head_that_nobody_measured_brings_none_either(here, foreign, evalgate):
+    """It is no union: no harness of this line has the foreign one's files with the change in it."""
+    prompt(here, "one")
+    done = evalgate("gate", "--base", "HEAD~1", cwd=here.path)
+    assert done.returncode == 6, done.stdout
+    assert f"this change adds baselines/{foreign.name}" in verdict(here)["sentence"]
+    (step,) = (line for line in done.stdout.splitlines() if "git rm -- " in line)
+    here.git(*shlex.split(step)[1:])
+    here.commit("as it says")
+    assert evalgate("gate", "--base", "HEAD~2", cwd=here.path).returncode == 7
+
+
 def test_baselines_on_the_way_to_the_head_are_its_own(here, evalgate):
     """A branch may have measured what it tried first; what is not committed may yet be."""
     base = here.git("rev-parse", "HEAD")
@@ -255,6 +268,18 @@ def test_a_union_has_no_baseline(joined, evalgate, how, where):
     prompt(joined, "a change that is based on the union")
     done = evalgate("gate", cwd=joined.path)
     assert verdict(joined)["baseline"]["match"] == "stale"
+
+
+def test_a_branch_that_was_rebased_has_no_baseline(joined, evalgate):
+    """Its own is of what it was before: of an older harness of this line, with its change in it."""
+    joined.git("switch", "-q", "shell")
+    joined.git("rebase", "-q", "main")
+    joined.write("words.md", "more\n")
+    joined.commit("words")
+    done = evalgate("gate", "--base", "main", cwd=joined.path)
+    assert done.returncode == 3, done.stdout + done.stderr
+    assert verdict(joined)["sentence"].startswith("There is no baseline for this union")
+    assert "counts for nothing here" in done.stdout
 
 
 def test_a_union_that_was_measured_is_like_any_other(joined, evalgate):

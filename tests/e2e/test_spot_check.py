@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 
 import pytest
+
+from tests.e2e.conftest import right_unless_told
 
 
 def verdict(repo) -> dict:
@@ -55,6 +58,23 @@ def test_recordings_that_flatter_void_the_verdict(edited, scripted, evalgate):
     assert "spot check: 6 of 6 recorded trials passed, and 0 of 6 made anew" in done.stdout
 
 
+def test_a_check_that_came_out_badly_is_not_repeated_away(edited, scripted, evalgate):
+    """What another commit of the same harness drew counts as well."""
+    env = {"SCRIPTED_URL": scripted.url}
+    assert evalgate("gate", "--spot-check", cwd=edited.path, env=env).returncode == 0
+    runs = edited.path / ".evalgate/runs"
+    (check,) = (path for path in runs.iterdir() if "-confirm-" in path.name)
+    other = shutil.copytree(check, runs / f"{check.name}-0")
+    info = json.loads((other / "run.json").read_text())
+    info["plan"]["trials"] = info["plan"]["trials"][:-1]  # another draw
+    (other / "run.json").write_text(json.dumps(info))
+    made = (other / "trials.jsonl").read_text()
+    (other / "trials.jsonl").write_text(made.replace('"outcome": "passed"', '"outcome": "failed"'))
+    done = evalgate("gate", "--spot-check", cwd=edited.path, env=env)
+    assert done.returncode == 6, done.stdout
+    assert "6 of 6 recorded trials passed, and 6 of 12 made anew" in done.stdout
+
+
 def test_a_check_that_can_not_be_made_is_no_check(edited, scripted, evalgate):
     """The provider fails: the evidence stays what it was."""
     scripted.answer = lambda _: (401, "no")
@@ -62,6 +82,10 @@ def test_a_check_that_can_not_be_made_is_no_check(edited, scripted, evalgate):
     done = evalgate("gate", "--spot-check", cwd=edited.path, env=env)
     assert done.returncode == 7, done.stdout
     assert "6 of 6 trials of the spot check errored" in done.stdout
+    scripted.answer = right_unless_told
+    done = evalgate("gate", "--spot-check", cwd=edited.path, env=env)
+    assert done.returncode == 0, done.stdout
+    assert verdict(edited)["evidence"] == "spot-checked"
 
 
 def test_a_check_that_the_budget_ends_is_no_pass(recorded, scripted, evalgate):

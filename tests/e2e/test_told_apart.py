@@ -7,6 +7,8 @@ import shutil
 
 import pytest
 
+from tests.e2e.conftest import HARNESS
+
 PLAN = """format = 1
 
 [[task]]
@@ -36,6 +38,7 @@ def careless(repo, evalgate):
     config = (repo.path / "evalgate.toml").read_text()
     config = config.replace('upstream = "env:SCRIPTED_URL"', 'upstream = "scripted:plan.toml"')
     repo.write("evalgate.toml", config.replace('"rewrite"', '"shell"'))
+    repo.write("agent/agent.py", (HARNESS / "agent.py").read_text())
     for look, double, message in ((LOOK, 2, "careful"), ("", 9, "careless")):
         repo.write("plan.toml", PLAN.format(look=look, double=double))
         repo.write("agent/prompts/shell.md", f"Be {message}.\n")

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +10,7 @@ import pytest
 
 from evalgate.commands.project import WORKTREE, open_project, open_state
 from evalgate.gateway.format.cassette_format import dump_cassette, load_cassette
+from tests.e2e.conftest import kill_at
 
 AGENT = """
 import json, os, urllib.request
@@ -76,27 +75,6 @@ def latest(repo) -> Path:
     return max((repo.path / ".evalgate" / "runs").iterdir())
 
 
-def kill_at(count: int, command: tuple[str, ...], repo, scripted, start) -> None:
-    """Kill a command while its model is at a request of that number."""
-    gate, plain = threading.Event(), scripted.answer
-
-    def answer(request):
-        if len(scripted.requests) == count:
-            gate.wait(60)
-        return plain(request)
-
-    scripted.answer = answer
-    with start(*command, cwd=repo.path, env={"SCRIPTED_URL": scripted.url}) as running:
-        deadline = time.monotonic() + 60
-        while len(scripted.requests) < count:
-            assert time.monotonic() < deadline
-            assert running.poll() is None
-            time.sleep(0.02)
-        running.kill()
-    scripted.answer = plain
-    gate.set()
-
-
 @pytest.mark.parametrize("sandbox", ["bwrap", "process"])
 def test_a_killed_top_up_pays_for_no_answer_twice(edited, scripted, evalgate, sandbox, start):
     """What it had asked is played; it counts for the bound, and proves nothing all the same."""
@@ -104,11 +82,11 @@ def test_a_killed_top_up_pays_for_no_answer_twice(edited, scripted, evalgate, sa
     edited.write("evalgate.toml", config + f'[sandbox]\nuse = "{sandbox}"\n')
     refit(edited)
     command = ("replay", "double", "--record-missing", "2")
-    kill_at(2, command, edited, scripted, start)
+    kill_at(2, command, kept=2, repo=edited, scripted=scripted, start=start)
     assert asked(scripted) == ["two", "three"]
     done = evalgate(*command, cwd=edited.path, env={"SCRIPTED_URL": scripted.url})
     assert asked(scripted) == ["two", "three", "three"], done.stdout + done.stderr
-    assert "topped up: double #1: 2 exchange(s) were not recorded" in done.stdout
+    assert "topped up: double #1: 2 exchanges not recorded before" in done.stdout
     (line,) = (latest(edited) / "trials.jsonl").read_text().splitlines()
     assert json.loads(line)["evidence"] == "topped up"
     (sealed,) = latest(edited).rglob("cassette.json")
@@ -120,12 +98,12 @@ def test_a_killed_top_up_pays_for_no_answer_twice(edited, scripted, evalgate, sa
 def test_a_top_up_that_goes_on_keeps_to_its_bound(edited, scripted, evalgate, start):
     """Killed between two trials: what the finished one asked counts, and it stays topped up."""
     command = ("replay", "--record-missing", "3", "-j", "1")
-    kill_at(3, command, edited, scripted, start)
+    kill_at(3, command, kept=0, repo=edited, scripted=scripted, start=start)
     done = evalgate(*command, cwd=edited.path, env={"SCRIPTED_URL": scripted.url})
     assert done.returncode == 7, done.stdout + done.stderr
-    assert "topped up: double #1: 2 exchange(s) were not recorded" in done.stdout
+    assert "topped up: double #1: 2 exchanges not recorded before" in done.stdout
     assert "not reproduced" not in done.stdout
-    assert "--record-missing 3: 3 new exchange(s) asked: the bound is reached" in done.stdout
+    assert "--record-missing 3: 3 new exchanges asked: the bound is reached" in done.stdout
     assert asked(scripted) == ["two", "three", "two", "two"]
 
 
@@ -135,7 +113,7 @@ def test_a_bound_that_is_reached_is_named_with_what_is_left(edited, scripted, ev
     done = evalgate("replay", "--record-missing", "3", "-j", "1", cwd=edited.path, env=env)
     assert done.returncode == 7, done.stdout + done.stderr
     assert len(scripted.requests) == 3
-    assert "--record-missing 3: 3 new exchange(s) asked: the bound is reached" in done.stdout
+    assert "--record-missing 3: 3 new exchanges asked: the bound is reached" in done.stdout
     assert "not recorded as a whole: triple #1" in done.stdout
 
 
@@ -143,7 +121,7 @@ def test_a_bound_that_is_not_reached_says_what_is_left_of_it(edited, scripted, e
     """Four were needed, nine were allowed."""
     env = {"SCRIPTED_URL": scripted.url}
     done = evalgate("replay", "--record-missing", "9", cwd=edited.path, env=env)
-    assert "--record-missing 9: 4 new exchange(s) asked, 5 left" in done.stdout
+    assert "--record-missing 9: 4 new exchanges asked, 5 left" in done.stdout
 
 
 def test_every_budget_holds_for_a_top_up(edited, scripted, evalgate):

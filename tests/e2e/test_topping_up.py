@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import threading
-import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from evalgate.gateway.format.cassette_format import dump_cassette, load_cassette
+from tests.e2e.conftest import kill_at
 
 TWO_TURNS = """
 import json, os, urllib.request
@@ -228,28 +227,18 @@ def test_a_killed_run_pays_for_no_answer_twice(repo, scripted, evalgate, start, 
     command = 'command = ["python3", "{harness_dir}/agent/agent.py"]\n'
     repo.write("evalgate.toml", config[:begin] + command + config[end:])
     repo.commit("An agent of two turns")
-    gate = threading.Event()
     plain = scripted.answer
 
     def answer(request):
         if "plan" in request["messages"][-1]["content"].split()[0]:
             return 200, "doubling"
-        gate.wait(60)
         return plain({"messages": [{"content": ""}, *request["messages"]]})
 
     scripted.answer = answer
+    command = ("run", "double", "-k", "1", "-j", "1")
+    for kill in range(kills):
+        kill_at(2 + kill, command, kept=1, repo=repo, scripted=scripted, start=start)
     env = {"SCRIPTED_URL": scripted.url}
-    for _ in range(kills):
-        asked = len(scripted.requests)
-        with start("run", "double", "-k", "1", "-j", "1", cwd=repo.path, env=env) as running:
-            deadline = time.monotonic() + 60
-            wanted = 2 if not asked else asked + 1
-            while len(scripted.requests) < wanted:
-                assert time.monotonic() < deadline
-                assert running.poll() is None
-                time.sleep(0.02)
-            running.kill()
-    gate.set()
     done = evalgate("run", "double", "-k", "1", cwd=repo.path, env=env)
     assert done.returncode == 0, done.stderr
     assert "1/1 passed" in done.stdout

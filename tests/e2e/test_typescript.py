@@ -22,30 +22,19 @@ REGISTRY = "https://registry.npmjs.org/typescript"
 CONFIG = """
 [harness.parts]
 code = ["agent/fix.sh"]
+image = ["sandbox/*"]
 [models.main]
 id = "scripted-1"
 upstream = "env:SCRIPTED_URL"
 [agent]
 command = ["sh", "{harness_dir}/agent/fix.sh"]
 [suite]
+tasks = ["tasks/*.json"]
 trials = 1
 [sandbox]
 use = "docker"
+dockerfile = "sandbox/Dockerfile"
 setup_network = true
-"""
-TASK = """
-[agent]
-timeout_sec = 60
-[verifier]
-timeout_sec = 60
-[metadata.evalgate]
-expected_files = ["src/sum.ts"]
-setup = { commands = ["npm install"], network = true }
-checks = [
-    { type = "command_succeeds", command = "npm run build" },
-    { type = "file_contains", path = "src/sum.ts", pattern = "b: number" },
-    { type = "only_expected_files" },
-]
 """
 DOCKERFILE = f"""FROM {NODE}
 COPY ca.pem /etc/ssl/ca.pem
@@ -56,7 +45,21 @@ PACKAGE = {
     "scripts": {"build": "tsc --noEmit"},
     "devDependencies": {"typescript": "5.4.5"},
 }
+CODE = "export function sum(a: number, b) {\n  return a + b;\n}\n"
 OPTIONS = {"compilerOptions": {"strict": True, "noEmit": True}, "include": ["src"]}
+#: The task as those of this form are published: one JSON file.
+CRITERIA = {
+    "id": "fix-typescript",
+    "prompt": "`npm run build` fails. Mend src/sum.ts.",
+    "setup": {"commands": ["npm install"]},
+    "successCriteria": [
+        {"type": "command_succeeds", "params": {"command": "npm run build"}},
+        {"type": "file_contains", "params": {"path": "src/sum.ts", "pattern": "b: number"}},
+        {"type": "file_unchanged", "params": {"path": "tsconfig.json"}},
+    ],
+    "timeoutMs": 60000,
+    "maxTurns": 15,
+}
 
 
 @pytest.fixture
@@ -81,19 +84,18 @@ def project(repo):
     repo.git("rm", "-rq", "tasks", "agent")
     repo.write("evalgate.toml", CONFIG)
     repo.write("agent/fix.sh", "sed -i 's/, b)/, b: number)/' src/sum.ts\nnpx tsc --noEmit\n")
-    repo.write("tasks/sum/task.toml", TASK)
-    repo.write("tasks/sum/instruction.md", "`npm run build` fails. Mend src/sum.ts.\n")
-    repo.write("tasks/sum/environment/Dockerfile", DOCKERFILE)
     bundle = ssl.get_default_verify_paths().cafile or ""
-    authorities = Path(bundle).read_text() if bundle else ""
-    repo.write("tasks/sum/environment/ca.pem", authorities)
-    files = "tasks/sum/environment/workspace"
+    repo.write("sandbox/ca.pem", Path(bundle).read_text() if bundle else "")
+    repo.write("sandbox/Dockerfile", DOCKERFILE)
     # Another name, so that no set-up of an earlier test is found.
     package = {**PACKAGE, "name": f"fix-{os.urandom(6).hex()}"}
-    repo.write(f"{files}/package.json", json.dumps(package))
-    repo.write(f"{files}/tsconfig.json", json.dumps(OPTIONS))
-    code = "export function sum(a: number, b) {\n  return a + b;\n}\n"
-    repo.write(f"{files}/src/sum.ts", code)
+    files = {
+        "package.json": json.dumps(package),
+        "tsconfig.json": json.dumps(OPTIONS),
+        "src/sum.ts": CODE,
+    }
+    task = {**CRITERIA, "setup": {"files": files, **CRITERIA["setup"]}}
+    repo.write("tasks/fix-typescript.json", json.dumps(task, indent=2))
     repo.commit("A task in TypeScript")
     return repo
 
@@ -110,7 +112,7 @@ def test_a_typescript_fix_is_made_and_graded_offline(project, scripted, evalgate
     assert trial["outcome"] == "passed", trial
     assert "b: number" in trial["patch"]
     assert "node_modules" not in trial["patch"]
-    assert set(trial["conditions"]["images"]) == {"task sum"}
+    assert set(trial["conditions"]["images"]) == {"sandbox"}
     project.write("agent/fix.sh", "true\n")
     done = evalgate("run", cwd=project.path, env=env)
     assert "making the image" not in done.stderr

@@ -13,6 +13,7 @@ from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from tests.github.description import Contract, minimal
+from tests.serving import serving
 
 TOKEN = "ghs_" + "0" * 36
 REPO = "/repos/o/r"
@@ -227,12 +228,6 @@ def serve() -> Iterator[FakeGitHub]:
     handler = type("Handler", (_Handler,), {"state": state, "lock": threading.Lock()})
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     state.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    try:
+    with serving(server):
         yield state
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
     assert state.contract.violations == []

@@ -8,8 +8,9 @@ if [ -z "$evalgate" ]; then
   own=$GITHUB_ACTION_PATH/../../..
   # Beside its own source the action installs that: whoever pins the one has pinned the other.
   if grep -qs '^name = "git-evalgate"$' "$own/pyproject.toml"; then package=$own; fi
-  python3 -m venv "$RUNNER_TEMP/evalgate"
-  "$RUNNER_TEMP/evalgate/bin/pip" install --quiet --disable-pip-version-check "$package"
+  # Without -I a venv.py of the branch that is judged would be run here, beside the key.
+  (cd "$RUNNER_TEMP" && python3 -I -m venv evalgate)
+  "$RUNNER_TEMP/evalgate/bin/python" -I -m pip install --quiet --disable-pip-version-check "$package"
   evalgate=$RUNNER_TEMP/evalgate/bin/evalgate
 fi
 

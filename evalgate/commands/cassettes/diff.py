@@ -7,12 +7,13 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from pathlib import Path
 
-from evalgate.commands.cassettes.answer import Answer
+from evalgate.commands.answer import Answer
 from evalgate.commands.cassettes.exchanges import reply_text
 from evalgate.commands.cassettes.finding import Named, find_named
 from evalgate.commands.cassettes.settings import Find
 from evalgate.core.exchange import Exchange, Miss
 from evalgate.core.json import Json
+from evalgate.core.rates import counted
 from evalgate.core.scrubs import Scrub
 from evalgate.gateway.keys.matching import Keyed
 from evalgate.gateway.keys.rescrubbing import rescrubbed
@@ -63,11 +64,11 @@ def diff_cassettes(find: Find, options: DiffOptions) -> Answer:
         "first": first,
     }
     lines = [
-        f"a: {a.name}, {len(old)} exchanges",
-        f"b: {b.name}, {len(new)} exchanges",
+        f"a: {a.name}, {counted(len(old), 'exchange')}",
+        f"b: {b.name}, {counted(len(new), 'exchange')}",
         *(f"header.{path}: {x} → {y}" for path, x, y in header if not path.startswith("parts.")),
         f"parts that differ: {', '.join(parts) or 'none'}",
-        f"{len(found.pairs)} equal requests, {len(same)} of them with equal replies",
+        f"{counted(len(found.pairs), 'equal request')}, {len(same)} of them with equal replies",
         *text,
         *_replies(found.pairs, old, new),
         *([f"compared under the usual rules: {settings.lacking}"] if settings.lacking else ()),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from evalgate.commands.cassettes.answer import Answer
+from evalgate.commands.answer import Answer
 from evalgate.commands.cassettes.finding import Named, find_cassette, read_named
 from evalgate.commands.cassettes.har import har_of
 from evalgate.commands.cassettes.retention import files_aside
@@ -20,6 +20,7 @@ from evalgate.commands.shelved import shelved
 from evalgate.core.exchange import Exchange
 from evalgate.core.files import is_safe_path
 from evalgate.core.json import Json
+from evalgate.core.rates import counted
 from evalgate.disk import write_whole
 from evalgate.errors import UsageError
 from evalgate.gateway.keys.canonical import decode_exactly
@@ -96,7 +97,7 @@ def _copied(folder: Path, files: Mapping[str, bytes]) -> Answer:
     for path, data in files.items():
         write_whole(folder / path, data)
     value: dict[str, Json] = {"folder": str(folder), "written": [*sorted(files)]}
-    return Answer(text=f"{len(files)} recording(s) written to {folder}", value=value)
+    return Answer(text=f"{counted(len(files), 'recording')} written to {folder}", value=value)
 
 
 def _require_room(folder: Path, files: Mapping[str, bytes]) -> None:

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalgate.commands.cassettes.answer import Answer, bytes_text
+from evalgate.commands.answer import Answer, bytes_text
 from evalgate.commands.project import Project, open_state, subject_of
 from evalgate.commands.shelved import Shelved, shelved
-from evalgate.commands.tables import render_rows
+from evalgate.commands.telling.tables import render_rows
 from evalgate.core.json import Json
+from evalgate.core.rates import counted
 from evalgate.core.short_name import short_of
-from evalgate.errors import UsageError
+from evalgate.errors import ExitCode, UsageError
 from evalgate.repo.subject import Subject
 from evalgate.runner.recorded import RecordedTrial
 
@@ -68,7 +69,10 @@ class _Set:
 
 
 def list_cassettes(project: Project, rev: str | None) -> Answer:
-    """List the recordings of a state: one line a harness, and all of them together."""
+    """List the recordings of a state: one line a harness, and all of them together.
+
+    Files that are damaged are named, with why, and are exit 2.
+    """
     with open_state(project, subject_of(rev)) as state:
         files = shelved(state)
         current = state.fingerprint.digest
@@ -87,7 +91,9 @@ def list_cassettes(project: Project, rev: str | None) -> Answer:
         "strays": [*strays],
         "total": total,
     }
-    return Answer(text=_text(sets, strays, total, place), value=value)
+    damaged = any(one.unreadable for one in sets)
+    code = ExitCode.USAGE if damaged else ExitCode.OK
+    return Answer(text=_text(sets, strays, place), value=value, code=code)
 
 
 def _sets(files: Sequence[Shelved], current: str, head: str) -> list[_Set]:
@@ -117,15 +123,16 @@ def _head(project: Project) -> str:
         return ""
 
 
-def _text(sets: Sequence[_Set], strays: Sequence[str], total: dict[str, Json], place: str) -> str:
+def _text(sets: Sequence[_Set], strays: Sequence[str], place: str) -> str:
     lines = []
     if not sets:
         lines.append(f"nothing is recorded in {place} yet: evalgate run --record")
     else:
         head = ("harness", "is", "tasks × trials", "recorded", "recording", "models", "size")
         lines.append(render_rows([head, *(one.row() for one in sets)]))
+        made = counted(sum(len(one.trials) for one in sets), "trial")
         size = bytes_text(sum(one.size for one in sets))
-        lines += ["", f"{total['trials']} trials of {len(sets)} harness(es), {size} in {place}"]
+        lines += ["", f"{made} of {counted(len(sets), 'harness')}, {size} in {place}"]
     for one in sets:
         if one.standing == "current":
             names = ", ".join(f"{task} ({count})" for task, count in sorted(one.tasks.items()))

@@ -8,12 +8,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalgate.commands.cassettes.answer import Answer, bytes_text
+from evalgate.commands.answer import Answer, bytes_text
 from evalgate.commands.cassettes.retention import FOLDER, files_aside, full_ref
 from evalgate.commands.project import WORKTREE, Project, State, open_state
 from evalgate.commands.shelf import Shelf
 from evalgate.commands.shelved import Shelved, shelved
 from evalgate.core.json import Json
+from evalgate.core.rates import counted
 from evalgate.core.trial import Outcome
 from evalgate.disk import write_whole
 from evalgate.errors import UsageError
@@ -116,7 +117,7 @@ def _put_aside(
         return _Aside(place=ref, back=back)
     lost = _nowhere_else(project, shelf, going)
     if lost:
-        message = f"{len(lost)} recording(s) are in no commit, as {lost[0]}"
+        message = f"in no commit: {counted(len(lost), 'recording')}, as {lost[0]}"
         hint = "put them aside: --to DIR or --to-ref"
         if shelf.outside:
             message += f": {shelf.name} lies outside the repository"
@@ -174,11 +175,13 @@ def _answer(
         "dry_run": options.dry_run,
     }
     if not going:
-        return Answer(text=f"nothing to prune: {len(staying)} recording(s) stay", value=value)
+        return Answer(
+            text=f"nothing to prune; what stays: {counted(len(staying), 'recording')}", value=value
+        )
     verb = "would go" if options.dry_run else "went"
     lines = [
         *(f"keeps {one.name}" for one in staying),
-        f"{len(staying)} recording(s) stay; "
+        f"what stays: {counted(len(staying), 'recording')}; "
         f"{len(going)} ({bytes_text(size)}) {verb} to {aside.place}",
         f"back again: {aside.back}",
     ]

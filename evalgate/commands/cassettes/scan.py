@@ -7,12 +7,13 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from evalgate.commands.cassettes.answer import Answer
+from evalgate.commands.answer import Answer
 from evalgate.commands.cassettes.leaks import Leak, scan_file
 from evalgate.commands.cassettes.settings import Find, Settings
 from evalgate.commands.project import State, open_state, subject_of
 from evalgate.commands.shelf import files_below
 from evalgate.core.json import Json
+from evalgate.core.rates import counted
 from evalgate.core.redaction import Redactor
 from evalgate.errors import ExitCode, UsageError
 from evalgate.gateway.providers import secrets_of
@@ -69,7 +70,7 @@ def scan_cassettes(find: Find, options: ScanOptions) -> Answer:
     }
     lines = [leak.line for leak in leaks]
     lines += [f"{said}: scanned as bytes" for said in unreadable]
-    lines.append(f"{files} file(s) scanned, {_count(leaks)}")
+    lines.append(f"{counted(files, 'file')} scanned, {_count(leaks)}")
     if settings.lacking:
         lines.append(f"keys of models are known by usual names only: {settings.lacking}")
     if leaks:
@@ -92,7 +93,9 @@ def _scan(stored: Iterable[_Stored], settings: Settings) -> _Found:
 def _count(leaks: Sequence[Leak]) -> str:
     places = len(leaks)
     return (
-        f"{places} secret(s) in {len({one.file for one in leaks})} of them" if places else "clean"
+        f"{counted(places, 'secret')} in {len({one.file for one in leaks})} of them"
+        if places
+        else "clean"
     )
 
 

@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from evalgate.commands.cassettes.answer import Answer
+from evalgate.commands.answer import Answer
 from evalgate.commands.cassettes.retention import recordings_aside
 from evalgate.commands.project import Project, State, open_state, subject_of
 from evalgate.commands.recordings import copied_among, mixture, place_of
@@ -15,6 +15,7 @@ from evalgate.core.claim import Claim
 from evalgate.core.decision import worst
 from evalgate.core.exchange import Ending, Exchange, is_error
 from evalgate.core.json import Json
+from evalgate.core.rates import counted
 from evalgate.core.short_name import short_of
 from evalgate.errors import ExitCode, NothingRanError, UsageError
 from evalgate.gateway.dialects.table import DIALECTS
@@ -80,7 +81,8 @@ def verify_cassettes(project: Project, rev: str | None) -> Answer:
         *(f"wrong: {said}" for said in found.wrong),
         *(f"stale: {said}" for said in found.stale),
         *(f"note: {said}" for said in found.notes),
-        f"{len(files)} recordings: {len(files) - bad - old} good, {bad} wrong, {old} stale; "
+        f"{counted(len(files), 'recording')}: {len(files) - bad - old} good, {bad} wrong, "
+        f"{old} stale; "
         f"{found.proven + found.unproven} numbers of baselines: {found.proven} proven by them, "
         f"{found.unproven} not",
     ]
@@ -111,7 +113,8 @@ def _trials(files: Sequence[Shelved], state: State, found: _Findings) -> list[Re
     if other_keys:
         found.notes.append(f"{other_keys} recorded with older keys: keyed anew")
     found.wrong += [
-        f"{folder}: {count} recording(s) hold the conflict markers of a merge; {one_side(folder)}"
+        f"{folder}: the conflict markers of a merge are in {counted(count, 'recording')}; "
+        f"{one_side(folder)}"
         for folder, count in found.merging.items()
     ]
     for folder, members in sets.items():
@@ -205,4 +208,6 @@ def _baselines(state: State, trials: Sequence[RecordedTrial], found: _Findings) 
                     aside = "not on the shelf" if there is None else "recorded anew since"
                     elsewhere[f"its proof is kept in {ref}" if ref else aside] += 1
         found.unproven += elsewhere.total()
-        found.notes += [f"{name}: {count} number(s): {why}" for why, count in elsewhere.items()]
+        found.notes += [
+            f"{name}: {counted(count, 'number')}: {why}" for why, count in elsewhere.items()
+        ]

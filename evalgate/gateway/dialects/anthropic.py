@@ -13,7 +13,15 @@ from evalgate.core.json import Json, JsonObject
 from evalgate.core.trajectory import ToolCall, Usage
 from evalgate.gateway import reading
 from evalgate.gateway.dialects.common import error_text, error_word, models_path, split
-from evalgate.gateway.dialects.dialect import NO_HEADERS, Asked, Dialect, Drop, Reply, ToolResult
+from evalgate.gateway.dialects.dialect import (
+    NO_HEADERS,
+    Asked,
+    Dialect,
+    Drop,
+    Question,
+    Reply,
+    ToolResult,
+)
 from evalgate.gateway.streams.sse import is_stream, read_events
 
 _MESSAGES: Final = "/v1/messages"
@@ -40,6 +48,10 @@ _MARKED = (
     (*_BLOCK, "content", "*"),
     (*_BLOCK, "source", "content", "*"),
 )
+
+
+#: Tokens of an answer to a question of ours.
+_ROOM = 1024
 
 
 class Anthropic(Dialect):
@@ -71,6 +83,12 @@ class Anthropic(Dialect):
         if method == "POST":
             return next((route for route in (_COUNT, _MESSAGES) if path.endswith(route)), None)
         return models_path(method, path) if _VERSION in headers else None
+
+    def question(self, asked: Question) -> tuple[str, JsonObject] | None:
+        """Return a message, with room for an answer where the parameters say nothing of it."""
+        messages = [{"role": "user", "content": asked.prompt}]
+        body = {"max_tokens": _ROOM, **asked.parameters, "messages": messages}
+        return _MESSAGES, {**body, "system": asked.system, "model": asked.model}
 
     def is_turn(self, path: str) -> bool:
         """Tell a message from the counting of its tokens."""

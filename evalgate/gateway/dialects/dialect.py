@@ -61,6 +61,16 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Question:
+    """What evalgate itself asks a model once; ``parameters`` are those of its configuration."""
+
+    model: str
+    system: str
+    prompt: str
+    parameters: JsonObject = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Reply:
     """What a model said, whether it came as JSON or as a stream.
 
@@ -132,6 +142,10 @@ class Dialect(ABC):
 
         ``headers`` has names in lower case, or does not mind their case.
         """
+
+    def question(self, asked: Question) -> tuple[str, JsonObject] | None:  # noqa: ARG002 - others need it
+        """Return path and body of a question of ours; None where nobody asks one by this API."""
+        return None
 
     @abstractmethod
     def is_turn(self, path: str) -> bool:

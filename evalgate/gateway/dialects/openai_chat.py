@@ -18,7 +18,15 @@ from evalgate.gateway.dialects.common import (
     openai_usage,
     split,
 )
-from evalgate.gateway.dialects.dialect import NO_HEADERS, Asked, Dialect, Drop, Reply, ToolResult
+from evalgate.gateway.dialects.dialect import (
+    NO_HEADERS,
+    Asked,
+    Dialect,
+    Drop,
+    Question,
+    Reply,
+    ToolResult,
+)
 from evalgate.gateway.streams.sse import is_done, is_stream, read_events
 
 _CHAT: Final = "/v1/chat/completions"
@@ -54,6 +62,14 @@ class OpenAiChat(Dialect):
         if method == "POST" and path.endswith("/chat/completions"):
             return _CHAT
         return models_path(method, path)
+
+    def question(self, asked: Question) -> tuple[str, JsonObject] | None:
+        """Return a completion of what the system and the user say."""
+        said = [
+            {"role": "system", "content": asked.system},
+            {"role": "user", "content": asked.prompt},
+        ]
+        return _CHAT, {**asked.parameters, "messages": said, "model": asked.model}
 
     def is_turn(self, path: str) -> bool:
         """Tell that every completion is a turn."""

@@ -46,7 +46,7 @@ def require_known_prices(
 def unknown_price(model: str, limit: str) -> UsageError:
     """Return the error that a limit of money can not hold, since nobody knows a model's price."""
     message = f"{model}: its price is unknown, so {limit} can not hold"
-    hint = "add price to its [models] table: input and output in $ a million tokens"
+    hint = "add price to its table of models: input and output in $ a million tokens"
     return UsageError(message, hint=hint)
 
 

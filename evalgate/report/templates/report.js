@@ -9,6 +9,7 @@
   const MARK = { passed: "\u2713", failed: "\u2715", errored: "!", incomparable: "\u25c7" };
   const TABS = ["steps", "compare", "diff", "checks", "log", "wire"];
   const TITLES = { steps: "Steps", compare: "Side by side", diff: "Diff", checks: "Checks", log: "Log", wire: "Wire" };
+  const NAME = 160; // a longer name of a task is cut, and whole in its tooltip
   const NS = "http://www.w3.org/2000/svg";
 
   // ---- text -----------------------------------------------------------------------------------
@@ -177,7 +178,7 @@
     const verdict = data.verdict;
     if (!verdict) return make("section", { class: "banner quiet", "aria-label": "Decision" }, make("p", {}, make("strong", {}, "Not judged here. "), "This is what was measured; evalgate gate decides."));
     const kind = { regression: "bad", void: "bad", improved: "good", pass: "good", waived: "good" }[verdict.decision] || "open";
-    const advice = verdict.advice && verdict.advice.word ? `${verdict.advice.word}: ${verdict.advice.why || ""}` : "";
+    const advice = verdict.advice && verdict.advice.word ? `Advice: ${verdict.advice.word}: ${verdict.advice.why || ""}` : "";
     return make("section", { class: "banner " + kind, "aria-label": "Decision" },
       make("p", {}, make("strong", {}, `${verdict.decision[0].toUpperCase()}${verdict.decision.slice(1)}. `), verdict.sentence),
       advice ? make("p", { class: "advice" }, advice) : null,
@@ -193,7 +194,7 @@
       tile("pass rate", totals.mean_rate, `${totals.passed} of ${measured} trials`),
       tile("errored", whole(totals.errored), "not measured"),
       tile("cost a trial", usd(totals.usd)),
-      tile("per correct outcome", correct ? correct.point === null ? "none passed" : usd(correct.point) : "unknown", correct && correct.low !== null ? `${usd(correct.low)} to ${correct.high === null ? "no end" : usd(correct.high)}` : ""),
+      tile("per correct outcome", correct ? correct.point === null ? "none passed" : usd(correct.point) : totals.usd === 0 ? (totals.passed ? usd(0) : "none passed") : "unknown", correct && correct.low !== null ? `${usd(correct.low)} to ${correct.high === null ? "no end" : usd(correct.high)}` : ""),
       tile("tokens a trial", whole(totals.tokens)),
       tile("seconds a trial", totals.seconds === null ? "unknown" : totals.seconds.toFixed(1)));
   }
@@ -217,8 +218,8 @@
       next.tabIndex = 0;
       next.focus();
     } }, cells);
-    const change = task.change && task.change !== "same" ? chip(task.change) : null;
-    return make("tr", { "data-task": task.task }, make("th", { scope: "row" }, make("span", { class: "task" }, task.task), change, task.tags.map((tag) => make("span", { class: "tag" }, tag)),
+    const change = task.change && task.change !== "same" ? chip(task.change, task.change === "fell" ? "fell, may be chance" : task.change) : null;
+    return make("tr", { "data-task": task.task }, make("th", { scope: "row" }, make("span", { class: "task", title: task.task.length > NAME ? task.task : null }, short(task.task, NAME)), change, task.tags.map((tag) => make("span", { class: "tag" }, tag)),
       task.first_failure ? make("span", { class: "why" }, short(task.first_failure, 140)) : null),
       make("td", { class: "strips" }, strip), make("td", { class: "number", "data-name": "passed" }, `${task.passed}/${task.passed + task.failed}`),
       make("td", { class: "number", "data-name": "cost" }, usd(task.usd)), make("td", { class: "number", "data-name": "seconds" }, task.seconds === null ? "unknown" : task.seconds.toFixed(1)));
@@ -431,6 +432,15 @@
     return { where: data.run, n: trials[found.trial].n, patch: other.patch, steps: other.page ? other.page.steps : [], index: found.trial };
   }
 
+  // What the agent said last in its own conversation; null where no turn of it is known.
+  function lastWords(steps) {
+    const own = steps.filter((step) => !step.conversation);
+    return own.length ? own.map((step) => step.text).filter((text) => text.trim()).pop() || "" : null;
+  }
+  function words(title, said) {
+    return make("div", {}, make("h2", {}, title), said === null ? make("p", { class: "dim" }, "Not known here.") : said ? long(said, 24) : make("p", { class: "dim" }, "It said nothing."));
+  }
+
   function comparePanel(trial, page, kept, index) {
     const found = referenceOf(index);
     if (!found) return [make("p", { class: "dim" }, "No trial of this task has passed yet, here or in a baseline.")];
@@ -442,6 +452,7 @@
     const first = rows.findIndex(apart);
     const one = (call, side) => make("td", { class: call ? "" : "none" }, call ? [make("code", {}, call.name), " ", make("span", { class: "dim" }, short(plain(brief(call.input)).replace(/\s+/g, " "), 120)), call.ok === false ? chip("failed", "failed") : null] : make("span", { class: "dim" }, side));
     return [make("p", {}, "Left, the last passing trial: ", found.index === undefined ? make("strong", {}, name) : make("a", { href: place(found.index) }, name), ". Right, this one."),
+      make("section", { class: "two words" }, words("Said last, passed then", lastWords(found.steps)), words("Said last, this trial", lastWords(page.steps))),
       theirs.length || ours.length ? make("section", {}, make("h2", {}, "Tool calls"), make("table", { class: "sides" }, make("thead", {}, make("tr", {}, make("th", { scope: "col" }, "passed then"), make("th", { scope: "col" }, "this trial"))),
         make("tbody", {}, rows.map(([a, b], k) => make("tr", { class: !apart([a, b]) ? "" : k === first ? "apart first" : "apart" }, one(a, "\u2013"), one(b, "\u2013"))))), first < 0 ? make("p", { class: "dim" }, "Both made the same calls.") : null) : null,
       kept.difference ? make("section", {}, make("h2", {}, "From the passing output (\u2212) to this one (+)"), diff(kept.difference))
@@ -469,7 +480,7 @@
     const to = (other, text, key) => make("a", { href: other < 0 || other >= trials.length ? null : place(other, tab === "steps" ? "" : tab), "aria-disabled": other < 0 || other >= trials.length ? "true" : null, role: other < 0 || other >= trials.length ? "link" : null, title: `key ${key}` }, text);
     return make("article", { class: "trial" },
       make("nav", { class: "crumbs", "aria-label": "Trials" }, make("a", { href: "#" }, "\u2190 " + data.run), make("span", { class: "turn" }, to(index - 1, "Previous", "k"), to(index + 1, "Next", "j"))),
-      make("h1", {}, trial.task, make("span", { class: "dim" }, ` #${trial.n}`)),
+      make("h1", { title: trial.task.length > NAME ? trial.task : null }, short(trial.task, NAME), make("span", { class: "dim" }, ` #${trial.n}`)),
       make("p", { class: "outcome" }, chip(trial.outcome), " ", trial.reason),
       make("nav", { class: "strip small", "aria-label": `Trials of ${trial.task}` }, ofTask.get(trial.task).map((one) => { const node = cell(one); node.tabIndex = 0; if (one === index) node.setAttribute("aria-current", "true"); return node; })),
       make("dl", { class: "facts" }, facts.map(([name, value]) => make("div", {}, make("dt", {}, name), make("dd", {}, value)))),

@@ -1,17 +1,21 @@
 # Process 1 of a container: lays the files in, runs one program, hands back what it changed.
-# Standard input: a word, a line end, so many bytes of tar; then frames for the program's port.
+# It is started before anybody knows what for. Standard input: a word, a line end; a line of arguments
+# quoted for a shell; a tar; then frames for the program's port.
 # Standard output: frames; the word and how it ended; a list of all files; a tar of the changed.
 # The word tells our lines from the output of programs. One that looks for it in our memory can
 # end its own stage with it, and say of its own files what it could have done to them.
-size=$1 seconds=$2 keep=$3 path=$4 forwards=$5 program=$6
-shift 6
-IFS= read -r word
 umask 022
 # The image's own settings may lead into the workspace, where programs are anybody's.
 export LC_ALL=C PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 unset LD_PRELOAD LD_LIBRARY_PATH TAR_OPTIONS
+newline='
+'
+IFS= read -r word && IFS= read -r said || exit
 short() { printf %s "$1" | head -c 400 | tr '\n' ' '; }
 end() { printf '%s%s\n' "$word" "$*"; exit 0; }
+eval "set -- $said"
+size=$1 seconds=$2 keep=$3 path=$4 forwards=$5 program=$6
+shift 6
 cd /evalgate || end setup "there is no /evalgate"
 # Tools that do not know an option are told apart afterwards: asking all of them first takes longer.
 lacks() { "$@" >/dev/null 2>&1 || end setup "the image has no GNU $1"; }

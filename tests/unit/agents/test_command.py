@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import json
+import subprocess
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
 from evalgate.agents.command import DUMMY_KEY, CommandAgent
 from evalgate.agents.table import build_agent
 from evalgate.core.config import AgentSpec
+from evalgate.core.user_reply import UserReply
 from evalgate.errors import UsageError
 from evalgate.protocols import AgentCall, Places
 
@@ -121,3 +125,44 @@ def test_an_agent_whose_tools_can_not_be_led_away_must_be_in_the_sandbox() -> No
     with pytest.raises(UsageError, match=r"agent\.placement: 'rooted' can not") as caught:
         build_agent(AgentSpec(use="rooted", command=("a",), placement="host"), agents)
     assert caught.value.hint == 'placement = "sandbox"'
+
+
+def talked(tmp_path: Path, *replies: UserReply, answering: tuple[str, ...]) -> tuple[int, str]:
+    """Run an agent that asks once and goes on when it is answered; return its end and words."""
+    program = tmp_path / "agent.sh"
+    program.write_text(
+        'case "$1" in first) echo "Shall I proceed?";; "it\'s ok") echo "Done: $1";; '
+        '*) echo "$1? no"; exit 3;; esac\n'
+    )
+    places = replace(CALL.places, tmp=str(tmp_path))
+    call = replace(CALL, places=places, replies=replies)
+    agent = CommandAgent(("sh", str(program), "first"), answering=answering)
+    done = subprocess.run(agent.argv(call), capture_output=True, text=True)
+    return done.returncode, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("replies", "code", "words"),
+    [
+        ([], 0, "Shall I proceed?\n"),
+        ([UserReply(reply="it's ok")], 0, "Shall I proceed?\nDone: it's ok\n"),
+        ([UserReply(reply="it's ok", when="cheese")], 0, "Shall I proceed?\n"),
+        ([UserReply(reply="it's ok")] * 2, 0, "Shall I proceed?\nDone: it's ok\n"),
+        ([UserReply(reply="$(id)"), UserReply(reply="x")], 3, "Shall I proceed?\n$(id)? no\n"),
+    ],
+)
+def test_an_agent_that_asks_is_answered(
+    tmp_path: Path, replies: list[UserReply], code: int, words: str
+) -> None:
+    """As long as it asks, ends well, and there is a reply; each is one word of its command."""
+    again = ("sh", str(tmp_path / "agent.sh"), "{reply}")
+    assert talked(tmp_path, *replies, answering=again) == (code, words)
+
+
+def test_an_agent_that_can_not_go_on_is_not_answered(tmp_path: Path) -> None:
+    """Its command is as it is without a user."""
+    assert talked(tmp_path, UserReply(reply="yes"), answering=()) == (0, "Shall I proceed?\n")
+    with pytest.raises(UsageError, match=r"without \{reply\} the agent is told nothing"):
+        CommandAgent(("a",), answering=("a",))
+    with pytest.raises(UsageError, match=r"agent\.answering: unknown field \{repl\}"):
+        CommandAgent(("a",), answering=("{repl}", "{reply}"))

@@ -102,3 +102,86 @@ def test_a_small_model_is_asked_for_the_whole_file() -> None:
     begun = start((), Wishes(upstream="local-model"), likely)
     assert begun.config.model == "smollm2-135m-instruct"
     assert "rewrite" in begun.config.command
+
+
+@pytest.mark.parametrize(
+    ("files", "first", "path", "code"),
+    [
+        (
+            ("src/agent_x.py", "src/my_agent.py"),
+            "{harness_dir}/src/my_agent.py",
+            None,
+            "src/**/*.py",
+        ),
+        (
+            ("src/pkg/__init__.py", "src/pkg/agent.py", "src/pkg/prompts/a.md"),
+            "-m pkg.agent",
+            "{harness_dir}/src",
+            "src/pkg/**/*.py",
+        ),
+        (
+            ("pkg/__init__.py", "pkg/sub/__init__.py", "pkg/sub/bot.py"),
+            "-m pkg.sub.bot",
+            "{harness_dir}",
+            "pkg/**/*.py",
+        ),
+        (
+            ("pkg/__init__.py", "pkg/agent/__init__.py", "pkg/agent/__main__.py"),
+            "-m pkg.agent",
+            "{harness_dir}",
+            "pkg/**/*.py",
+        ),
+    ],
+)
+def test_a_python_agent_is_found(files, first, path, code) -> None:
+    """In src/ or in a package, as a module whose imports work; not among tests and examples."""
+    aside = ("tests/agent.py", "examples/agent.py", ".venv/agent.py", "tests/__init__.py")
+    config = start((*aside, *files), Wishes(), likely).config
+    assert " ".join(config.command).startswith(f"python3 {first} ")
+    assert config.env.get("PYTHONPATH") == path
+    assert config.parts["code"] == [code]
+
+
+@pytest.mark.parametrize(
+    ("line", "command", "path"),
+    [
+        ("python3 lib/run.py -v", ["python3", "{harness_dir}/lib/run.py", "-v"], None),
+        ("python3 ./lib/run.py", ["python3", "{harness_dir}/lib/run.py"], None),
+        ("python3 -m pkg.tool x", ["python3", "-m", "pkg.tool", "x"], "{harness_dir}/src"),
+        ("node {harness_dir}/lib/run.py", ["node", "{harness_dir}/lib/run.py"], None),
+        ("tool {model}", ["tool", "{model}"], None),
+    ],
+)
+def test_a_command_s_files_are_where_a_trial_has_them(line, command, path) -> None:
+    """A trial works in a task's folder, not in the repository."""
+    files = ("lib/run.py", "src/pkg/__init__.py", "src/pkg/tool.py", "tool", "AGENTS.md")
+    config = start(files, Wishes(command=line), likely).config
+    assert list(config.command) == command
+    assert config.env.get("PYTHONPATH") == path
+    assert "AGENTS.md" in config.parts["prompt"]
+
+
+def test_prompts_are_parts_wherever_they_lie() -> None:
+    """In any folder of one's own; those of tests and tasks are none."""
+    files = (
+        *("prompts/a.md", "src/x/prompts/b/prompts/c.md", "tests/prompts/d.md"),
+        *("CLAUDE.md", "AGENTS.md", "tasks/prompts/task.toml"),
+    )
+    wanted = ["prompts/**", "src/x/prompts/**", "CLAUDE.md", "AGENTS.md"]
+    begun = start(files, Wishes(), likely)
+    assert begun.config.parts["prompt"] == wanted
+    begun = start(files, Wishes(agent="starter"), likely)
+    assert begun.config.parts["prompt"] == ["agent/prompts/*.md", *wanted]
+
+
+@pytest.mark.parametrize("below", [(), ("tool", "evalgate")])
+def test_what_is_commented_out_can_be_taken_in(below) -> None:
+    """A price and a budget, as they stand there."""
+    text = start((), Wishes(), likely).config.render(below)
+    for line in ("price = ", "usd = ", f"[{''.join(f'{one}.' for one in below)}budget]"):
+        assert f"# {line}" in text
+        text = text.replace(f"# {line}", line)
+    config = load_config(Source("x", text), below=below)
+    assert config is not None
+    assert config.models["main"].price is not None
+    assert config.budget.usd == 5

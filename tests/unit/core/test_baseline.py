@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
+from itertools import permutations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from evalgate.core.baseline import Baseline, Provenance, pool
+from evalgate.core.baseline import Baseline, Provenance, current, pool, renewed, superseded
 from evalgate.core.identity import Conditions
 from evalgate.core.sample import Row, Sample
 from evalgate.core.trial import Outcome, Signals
@@ -17,8 +18,13 @@ from evalgate.core.trial import Outcome, Signals
 
 def baseline(sample: Sample, date: str = "2026-01-01", recordings: int = 1) -> Baseline:
     """Return a baseline of a sample."""
-    made = Provenance(evalgate="0.1.0", commit="c" * 40, date=date, recordings=recordings)
+    made = provenance(date, recordings)
     return Baseline(sample=sample, parts={"prompt": "p" * 64}, suite="s" * 64, provenance=made)
+
+
+def provenance(date: str, recordings: int = 1) -> Provenance:
+    """Say when it was made."""
+    return Provenance(evalgate="0.1.0", commit="c" * 40, date=date, recordings=recordings)
 
 
 def recorded(sample: Sample, *cassettes: str) -> Sample:
@@ -44,7 +50,6 @@ ROWS = st.builds(
 )
 
 
-@settings(deadline=None)
 @given(st.lists(ROWS, max_size=3), st.text(st.characters(exclude_categories=["Cs"]), max_size=8))
 def test_a_baseline_comes_back(sample: Callable[..., Sample], rows: list[Row], patch: str) -> None:
     """Every raw number survives; what was unknown is absent and unknown again."""
@@ -151,3 +156,83 @@ def test_a_live_trial_enters_a_pool_once(sample: Callable[..., Sample]) -> None:
     unknown = pool([baseline(timed(None)), baseline(timed(None, None), date="2026-02-02")])
     assert unknown is not None
     assert len(unknown.rows) == 3
+
+
+def test_what_took_the_place_of_others_is_not_pooled_with_them(
+    sample: Callable[..., Sample],
+) -> None:
+    """Whatever their conditions and days; a later file beside it is pooled as ever."""
+    old = baseline(recorded(sample(t="pp"), "c1", "c2"), "2026-03-01")
+    new = replace(
+        baseline(recorded(sample(t="ff"), "c3", "c4"), "2026-02-01"), supersedes=(old.digest,)
+    )
+    beside = baseline(recorded(sample(t="p"), "c5"), "2026-02-02")
+    for order in ([old, new, beside], [beside, new, old]):
+        assert superseded(order) == {old.digest: new}
+        pooled = pool(order)
+        assert pooled is not None
+        assert sorted(row.cassette for row in pooled.rows) == ["c3", "c4", "c5"]
+    assert renewed([old, new, beside]) == new
+    assert renewed([old, beside]) is None
+    assert current([old, beside]) == (old, beside)
+
+
+def test_what_was_accepted_elsewhere_before_a_renewal_is_not_pooled_with_it(
+    sample: Callable[..., Sample],
+) -> None:
+    """A branch that did not know of the renewal is merged after it: its numbers are the older."""
+    named = baseline(recorded(sample(t="pp"), "c1", "c2"), "2026-01-01")
+    meanwhile = baseline(recorded(sample(t="pp"), "c3", "c4"), "2026-02-01T09:59:59+00:00")
+    new = replace(
+        baseline(recorded(sample(t="ff"), "c5", "c6"), "2026-02-01T12:00:00+02:00"),
+        supersedes=(named.digest,),
+    )
+    as_new = baseline(recorded(sample(t="f"), "c7"), "2026-02-01T10:00:00+00:00")
+    stranger = replace(meanwhile, sample=replace(meanwhile.sample, fingerprint="e" * 64))
+    every = [named, meanwhile, new, as_new]
+    for order in permutations(every):
+        assert superseded(order) == {named.digest: new, meanwhile.digest: new}
+        pooled = pool(order)
+        assert pooled is not None
+        assert sorted(row.cassette for row in pooled.rows) == ["c5", "c6", "c7"]
+        assert renewed(order) == new
+    # So it stays when the named one is pruned, and with a second renewal of another branch.
+    assert current([meanwhile, new]) == (new,)
+    later = replace(as_new, supersedes=(named.digest,), provenance=provenance("2026-02-03"))
+    assert {one: new.filename for one, new in superseded([*every, later]).items()} == dict.fromkeys(
+        (one.digest for one in every), later.filename
+    )
+    assert current([new, stranger]) == (new, stranger)
+
+
+def test_the_newest_is_so_by_its_time_and_not_by_its_letters(
+    sample: Callable[..., Sample],
+) -> None:
+    """Two places on earth write one moment differently; the newest decides the task's digest."""
+    first = baseline(sample(t="p"), "2026-02-01T11:00:00+02:00")
+    second = baseline(
+        replace(sample(t="f"), tasks={"t": replace(sample(t="f").tasks["t"], digest="9" * 64)}),
+        "2026-02-01T10:00:00+00:00",
+    )
+    for order in ([first, second], [second, first]):
+        pooled = pool(order)
+        assert pooled is not None
+        assert pooled.tasks["t"].digest == "9" * 64
+
+
+def test_what_it_takes_the_place_of_is_in_its_name(sample: Callable[..., Sample]) -> None:
+    """So nobody adds it by hand; and one that takes no place is named as ever."""
+    one = baseline(sample(t="p"))
+    new = replace(one, supersedes=("a" * 64,))
+    assert "supersedes" not in one.to_json()
+    assert new.filename != one.filename
+    assert Baseline.from_json(new.to_json()) == new
+
+
+def test_nobody_takes_the_place_of_another_harness(sample: Callable[..., Sample]) -> None:
+    """A harness has its own numbers; nor does a file that is gone hide anything."""
+    old = baseline(sample(t="p"))
+    other = replace(sample(t="f"), fingerprint="e" * 64)
+    new = replace(baseline(other), supersedes=(old.digest, "0" * 64))
+    assert superseded([old, new]) == {}
+    assert current([old, new]) == (old, new)

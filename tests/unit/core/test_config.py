@@ -267,7 +267,7 @@ def assert_total(text: str, below: tuple[str, ...]) -> None:
     assert config is None or isinstance(config, Config)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(LINES, max_size=8).map("\n".join), st.booleans())
 @example(SMALL, True)
 @example(SMALL + "[sandbox]\nx = 1979-05-27\n", True)
@@ -276,7 +276,7 @@ def test_any_text_is_a_configuration_or_an_error_in_words(text: str, ours: bool)
     assert_total(text, () if ours else ("tool", "evalgate"))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(LINES, max_size=4))
 def test_a_good_configuration_with_more_lines_is_too(more: list[str]) -> None:
     """The readers behind the first error are as total as the first."""

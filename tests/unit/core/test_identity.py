@@ -72,6 +72,14 @@ def test_a_model_matters_only_where_both_sides_asked_one(conditions: Conditions)
     assert not replace(conditions, models=()).differences(conditions)
 
 
+def test_a_judge_matters_only_where_both_sides_asked_one(conditions: Conditions) -> None:
+    """Another judging model that was served is another measurement; it is kept with the rest."""
+    one, two = (replace(conditions, judges=(name,)) for name in ("judge-1", "judge-2"))
+    assert one.differences(two) == ("judges: judge-1 against judge-2",)
+    assert not one.differences(conditions)
+    assert Conditions.from_json(one.to_json()) == one
+
+
 def test_a_check_matters_only_where_both_sides_ran_it(conditions: Conditions) -> None:
     """A new kind of check makes nothing incomparable."""
     more = replace(conditions, checks={"file_exists": 1, "file_contains": 3})

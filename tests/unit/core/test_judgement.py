@@ -14,8 +14,8 @@ from evalgate.core.course import Course
 from evalgate.core.decision import Decision
 from evalgate.core.judgement import judge_course
 from evalgate.core.policy import Policy
-from evalgate.core.rounds import look, look_up
-from evalgate.core.rule import can_block
+from evalgate.core.rounds import Sign, look, look_up
+from evalgate.core.rule import can_block, noise_of
 from evalgate.core.sample import Sample
 from evalgate.core.simulation import lowered, outlook
 from evalgate.core.verdict import counts_of, prepare
@@ -106,6 +106,16 @@ def test_a_gate_that_can_never_block_is_known_beforehand() -> None:
     assert not can_block({}, Policy(), runs=5)
 
 
+def test_the_noise_is_what_stays_open_where_nothing_fell() -> None:
+    """More trials, of more tasks or of surer ones, leave less of it; it is that of the interval."""
+    many = {f"t{n}": (10, 20) for n in range(12)}
+    usual = noise_of(many, runs=5)
+    assert 0.1 < usual < 0.25
+    assert noise_of(many, runs=20) < usual < noise_of(dict(list(many.items())[:3]), runs=5)
+    assert noise_of(dict.fromkeys(many, (20, 20)), runs=5) < usual
+    assert noise_of({**many, "never ran": (0, 0)}, runs=5) == usual
+
+
 def test_a_drop_is_taken_from_the_tasks_that_have_it() -> None:
     """The mean falls by it, and none falls below nothing."""
     rates = [1.0, 0.6, 0.05, 0.0]
@@ -152,3 +162,22 @@ def test_a_budget_that_pays_for_too_few_trials_to_decide_is_no_pass(
     assert inconclusive is (decision is Decision.BUDGET)
     assert verdict.advice is not None
     assert str(verdict.advice.word) == "cannot tell"
+
+
+@pytest.mark.parametrize(
+    ("base", "head", "end"),
+    [
+        ("p", "p", "So few trials exclude no drop."),
+        ("ff", "ff", "The base passes nothing: no drop is left."),
+        ("ppppp", "pp", "A drop of more than {} points is unlikely."),
+    ],
+)
+def test_an_early_stop_speaks_of_no_drop_that_can_not_be(
+    sample: Make, base: str, head: str, end: str
+) -> None:
+    """A base can not fall by more than it passes."""
+    prepared, found = course_of(sample, [base] * 3, [head] * 3)
+    found = replace(found, looks=(found.last._replace(sign=Sign.NO_SIGN),))
+    sentence = judge_course(prepared, found, planned=5).sentence
+    left = round(-100 * found.last.difference.low)
+    assert sentence.endswith(end.format(left)), sentence

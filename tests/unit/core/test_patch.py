@@ -33,7 +33,7 @@ def tree(**files: str) -> dict[str, File]:
     return {path: File(data=text.encode()) for path, text in files.items()}
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(TREES, TREES)
 @example(tree(x=""), {})
 @example({}, tree(x=""))

@@ -6,7 +6,14 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from evalgate.core.identity import Conditions, TrialKey
-from evalgate.core.sample import Row, Sample, TaskSample, joint_conditions, sample_of
+from evalgate.core.sample import (
+    Row,
+    Sample,
+    TaskSample,
+    joint_conditions,
+    sample_of,
+    without_retried,
+)
 from evalgate.core.trial import CheckResult, Evidence, Outcome, Signals, Trial
 
 
@@ -42,6 +49,18 @@ def test_trials_are_grouped_by_task_in_order() -> None:
     assert sample.conditions == Conditions(
         sandbox="process", agent="", models=("m",), checks={"a": 1, "b": 1}
     )
+
+
+def test_what_errored_is_left_out_once_it_was_tried_again() -> None:
+    """By a later run, of the same task; what errored in the last try stays."""
+    first = [
+        trial("a", 1, Outcome.ERRORED),
+        trial("a", 2, Outcome.FAILED),
+        trial("b", 1, Outcome.ERRORED),
+    ]
+    again = [trial("a", 3, Outcome.PASSED), trial("a", 4, Outcome.ERRORED)]
+    assert without_retried([first, again]) == (first[1], first[2], *again)
+    assert without_retried([first]) == tuple(first)
 
 
 def test_what_errored_is_not_measured(sample: Callable[..., Sample]) -> None:

@@ -110,3 +110,23 @@ def test_the_words_of_this_python(tmp_path: Path) -> None:
 def test_any_output_can_be_read(output: str) -> None:
     """Whatever a program prints, the answer is a set of names."""
     assert all("." in name for name in passed_tests(output))
+
+
+PYTEST = """\
+.F
+=================================== PASSES ===================================
+PASSED tests/test_a.py::test_printed
+=========================== short test summary info ============================
+PASSED tests/test_a.py::test_x[1 - b]
+PASSED tests/test_a.py::test_object[<X object at 0x7f0011223344>]
+PASSED tests/test_a.py::test_twice
+XFAIL tests/test_a.py::test_expected
+FAILED tests/test_a.py::test_y - assert 1 == 2
+ERROR tests/test_a.py::test_twice - boom
+========================= 1 failed, 1 passed in 0.01s ==========================
+"""
+
+
+def test_the_summary_of_pytest() -> None:
+    """The last summary counts, never what a test prints; an address is no name."""
+    assert passed_tests(PYTEST) == {"tests/test_a.py::test_x[1 - b]"}

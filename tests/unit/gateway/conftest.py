@@ -6,12 +6,11 @@ import hashlib
 import http.client
 import itertools
 import json
-import os
 import re
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -20,19 +19,13 @@ from urllib.parse import urlsplit
 
 import orjson
 import pytest
-from hypothesis import settings
 
 from evalgate.core.redaction import Redactor
 from evalgate.gateway.cassette import CassetteFile, load_cassette
 from evalgate.gateway.format.header import Header
 from evalgate.gateway.server import Gateway, Mode, Route, RouteSpec, open_gateway
 from evalgate.gateway.upstream import Upstream
-
-# A busy machine is no failure: examples here parse and write whole files. Before a release:
-# EVALGATE_EXAMPLES=10000 pytest tests/unit/gateway
-EXAMPLES = int(os.environ.get("EVALGATE_EXAMPLES", "100"))
-settings.register_profile("patient", deadline=None, max_examples=EXAMPLES)
-settings.load_profile("patient")
+from tests.serving import serving
 
 
 @pytest.fixture(scope="session")
@@ -99,9 +92,9 @@ class Scripted:
         self._lock = threading.Lock()
         self._last = Said([b"{}"])
         self._server = Server(("127.0.0.1", 0), _handler(self))
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.01,))
-        self._thread.start()
         self.url = f"http://127.0.0.1:{self._server.server_port}"
+        self._stack = ExitStack()
+        self._stack.enter_context(serving(self._server))
 
     def say(self, *pieces: bytes, **more: Any) -> None:
         """Plan one answer."""
@@ -121,9 +114,7 @@ class Scripted:
 
     def close(self) -> None:
         """End the server."""
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
+        self._stack.close()
 
 
 def _handler(scripted: Scripted) -> type[BaseHTTPRequestHandler]:

@@ -157,7 +157,7 @@ def test_any_body_is_answered_in_the_dialect_s_own_words(wire, caplog):
 def _bodies() -> list[bytes]:
     found: list[bytes] = []
 
-    @settings(max_examples=200, database=None, deadline=None)
+    @settings(max_examples=200, database=None)
     @given(st.binary() | anything.map(lambda value: json.dumps(value).encode()))
     def collect(body: bytes) -> None:
         found.append(body)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import socket
-import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from evalgate.core.models import ModelSpec
 from evalgate.errors import NotAvailableError, UsageError
 from evalgate.gateway.preflight import preflight
 from evalgate.gateway.providers import Upstreams, open_upstreams
+from tests.serving import serving
 
 KEY = "sk-live-0123456789abcdefghij"
 CHAT_LIST = {"object": "list", "data": [{"id": "gpt-5-mini"}, {"id": "gpt-5"}, {"id": "whisper"}]}
@@ -57,15 +57,9 @@ def served(provider: Provider) -> Iterator[Provider]:
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-    thread.start()
     provider.url = f"http://127.0.0.1:{server.server_port}"
-    try:
+    with serving(server):
         yield provider
-    finally:
-        server.shutdown()
-        server.server_close()
-        thread.join()
 
 
 def check(provider, model_id="gpt-5", *, key=KEY, seconds=5.0, **more):

@@ -8,11 +8,12 @@ import urllib.request
 import pytest
 
 from evalgate.core.files import File, FileMode
-from evalgate.core.models import ModelSpec
+from evalgate.core.models import PROVIDERS, ModelSpec
 from evalgate.core.redaction import Redactor
 from evalgate.errors import NotAvailableError, UsageError
 from evalgate.gateway.dialects.table import DIALECTS
 from evalgate.gateway.providers import (
+    UPSTREAMS,
     Upstreams,
     key_variable,
     open_upstreams,
@@ -190,3 +191,8 @@ def test_a_plan_needs_no_key():
     files = {"plans/x.toml": File(data=PLAN)}
     with opened(model("scripted:plans/x.toml", key_env="NOT_SET"), files=files) as upstreams:
         assert upstreams.by_model["m"].key is None
+
+
+def test_the_providers_that_a_judge_may_name_are_those_there_are():
+    """A task names one of them, or a model of the project."""
+    assert tuple(UPSTREAMS) == PROVIDERS

@@ -159,6 +159,36 @@ def test_who_the_token_is(
     assert "new" in github.comments[own]["body"]
 
 
+STALE = replace(OUTLINE, decision=Decision.STALE, exit_code=ExitCode.DIVERGED, fork=True)
+
+
+@pytest.mark.parametrize("own", [False, True])
+def test_a_maintainer_s_measurement_takes_the_place_of_the_workflow_s_page(
+    github: FakeGitHub, sticky: StickyComment, own: bool
+) -> None:
+    """One comment: measured by a person, kept when the old run is made again, gone with a push."""
+    stale = Telling(outline=STALE, page=lambda limit: cut("waits", limit))
+    assert sticky.publish(stale).done == "created"
+    (there,) = github.comments
+    if own:  # an older word of the same person, beside the workflow's
+        github.add(mine("old", 0, 0), "ann")
+    github.login = "ann"
+    person = replace(sticky, stamp=Stamp(0, 0, sticky.stamp.head))
+    assert person.publish(telling("measured")).done == "updated"
+    assert [*github.comments] == [there]
+    assert "measured" in github.comments[there]["body"]
+
+    github.login = None
+    again = replace(sticky, stamp=Stamp(50, 2, sticky.stamp.head))
+    assert again.publish(stale).done == "nothing"
+    assert "measured" in github.comments[there]["body"]
+    assert again.publish(telling("judged by recordings")).done == "updated"
+    assert person.publish(telling("measured")).done == "updated"
+    pushed = replace(sticky, stamp=Stamp(51, 1, "b" * 40))
+    assert pushed.publish(stale).done == "updated"
+    assert "waits" in github.comments[there]["body"]
+
+
 @pytest.mark.parametrize("ceiling", [262_144, 65_536, 40_000, 4_000])
 def test_a_body_that_is_too_long_gets_shorter(
     github: FakeGitHub, sticky: StickyComment, ceiling: int

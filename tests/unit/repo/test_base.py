@@ -7,15 +7,21 @@ from typing import Any
 import pytest
 
 from evalgate.errors import UsageError
-from evalgate.repo.base import Pair, is_dirty, resolve_pair
+from evalgate.repo.base import Looked, Pair, is_dirty, resolve_pair
 from evalgate.repo.subject import Subject, SubjectKind
 
 HEAD = Subject.parse("HEAD")
 
 
+#: What a project of these tests looks at.
+LOOKED = Looked(
+    judged=(":(top,glob)prompts/**", ":(top,glob)readme"), evidence=(":(top,glob)baselines/**",)
+)
+
+
 def _pair(work: Any, base: str | None = None, head: str | None = None) -> Pair:
     subject = None if head is None else Subject.parse(head)
-    return resolve_pair(work.locate(), base=base, head=subject, environ={})
+    return resolve_pair(work.locate(), base=base, head=subject, environ={}, look=lambda: LOOKED)
 
 
 def test_a_clean_tree(work: Any) -> None:
@@ -27,18 +33,57 @@ def test_a_clean_tree(work: Any) -> None:
     assert pair.how == "HEAD against its first parent"
 
 
-@pytest.mark.parametrize("what", ["edit", "new", "staged", "deleted"])
-def test_a_dirty_tree(work: Any, what: str) -> None:
-    """Any change, untracked files too: the work tree against HEAD."""
+@pytest.mark.parametrize("what", ["edit", "new", "staged", "deleted", "hidden"])
+def test_an_edit_of_what_is_judged(work: Any, what: str) -> None:
+    """Any of it, untracked files too: the work tree against HEAD."""
+    work.commit({"b": "b"})
+    if what == "hidden":
+        work.git("update-index", "--assume-unchanged", "readme")
     if what == "deleted":
         (work.path / "readme").unlink()
     else:
-        work.write("readme" if what == "edit" else "new", "changed\n")
+        work.write("prompts/new" if what == "new" else "readme", "changed\n")
     if what == "staged":
         work.git("add", "-A")
     pair = _pair(work)
     assert pair.head.kind is SubjectKind.WORKTREE
-    assert pair.base == work.oid("HEAD")
+    assert (pair.base, pair.how) == (work.oid("HEAD"), "work tree against HEAD")
+    assert _pair(work, base="HEAD~1").head.kind is SubjectKind.WORKTREE
+
+
+@pytest.mark.parametrize("what", ["edit", "new", "staged", "deleted"])
+def test_an_edit_of_anything_else(work: Any, what: str) -> None:
+    """It hides no committed edit: HEAD against its first parent, and that it was left out."""
+    parent = work.commit({"notes": "n"})
+    work.commit({"prompts/a": "b"})
+    if what == "deleted":
+        (work.path / "notes").unlink()
+    else:
+        work.write("scratch" if what == "new" else "notes", "changed\n")
+    if what == "staged":
+        work.git("add", "-A")
+    pair = _pair(work)
+    assert (pair.head, pair.base) == (HEAD, parent)
+    why = "(what is not committed is none of what is judged)"
+    assert pair.how == f"HEAD against its first parent {why}"
+    assert _pair(work, base="HEAD~1").head == HEAD
+
+
+@pytest.mark.parametrize("more", [{}, {"scratch": "s"}])
+def test_evidence_that_is_not_committed(work: Any, more: Any) -> None:
+    """What was recorded of a committed edit counts for it; with nothing before, for HEAD."""
+    for name, text in {"baselines/a": "a", **more}.items():
+        work.write(name, text)
+    assert _pair(work).how == "work tree against HEAD"
+    work.git("add", "readme")
+    work.git("commit", "-qm", "edit", "--allow-empty")
+    pair = _pair(work)
+    assert pair.head.kind is SubjectKind.WORKTREE
+    assert pair.base == work.oid("HEAD~1")
+    words = "HEAD with what is recorded and accepted but not committed, against its first parent"
+    assert pair.how == words
+    work.write("prompts/a", "edited")
+    assert _pair(work).how == "work tree against HEAD"
 
 
 def test_own_state_and_ignored_files_are_not_dirt(work: Any) -> None:
@@ -165,7 +210,8 @@ def test_the_environment_is_not_heard(
     monkeypatch.setenv("GIT_DIR", f"{other.path}/.git")
     monkeypatch.setenv("GIT_INDEX_FILE", "/nonexistent")
     monkeypatch.setenv("GIT_OBJECT_DIRECTORY", f"{other.path}/.git/objects")
-    assert resolve_pair(git, base=first, head=HEAD, environ={}).base == first
+    pair = resolve_pair(git, base=first, head=HEAD, environ={}, look=lambda: LOOKED)
+    assert pair.base == first
 
 
 def test_sha256(make_work: Any) -> None:

@@ -15,6 +15,7 @@ from evalgate.errors import UsageError
 from evalgate.repo.fingerprint import (
     Fingerprint,
     LineCount,
+    carried_over,
     diff_counts,
     diff_parts,
     diff_text,
@@ -174,11 +175,33 @@ def test_the_digest_is_pinned(work: Any) -> None:
     assert named.digest == hashlib.sha256(text).hexdigest()
 
 
+def test_a_change_is_carried_to_an_older_harness(work: Any) -> None:
+    """File by file: what it adds, edits and deletes; all else stays as it was in the older one."""
+    parts = {"prompt": ["prompts/**"]}
+    files = {"prompts/a.md": "a\n", "prompts/b.md": "b\n", "prompts/c.md": "c\n"}
+    work.commit(files)
+    older = _name(work, parts=parts)
+    work.commit({"prompts/b.md": "edited on main\n", "prompts/main.md": "new on main\n"})
+    before = _name(work, parts=parts)
+    (work.path / "prompts/a.md").unlink()
+    work.commit({"prompts/c.md": "edited here\n", "prompts/here.md": "new here\n"})
+    after = _name(work, parts=parts)
+    work.git("checkout", "-q", "HEAD~2")
+    (work.path / "prompts/a.md").unlink()
+    work.commit({"prompts/c.md": "edited here\n", "prompts/here.md": "new here\n"})
+    git = work.locate()
+    assert carried_over(git, older, before, after) == _name(work, parts=parts).digest
+    assert carried_over(git, before, before, after) == after.digest
+    assert carried_over(git, older, before, before) == older.digest
+    other = _name(work, parts=parts, settings=b"{1}")
+    assert carried_over(git, older, before, other) not in {older.digest, after.digest}
+
+
 @given(st.dictionaries(st.sampled_from("abcd"), st.text("xyz"), max_size=4), st.data())
 def test_changed_parts(old: dict[str, str], data: st.DataObject) -> None:
     """Exactly the names whose digests differ or that exist on one side only."""
     new = data.draw(st.dictionaries(st.sampled_from("abcd"), st.text("xyz"), max_size=4))
-    pair = [Fingerprint(digest="", parts=parts, entries={}) for parts in (old, new)]
+    pair = [Fingerprint(digest="", parts=parts, entries={}, settings=b"") for parts in (old, new)]
     same = {name for name in old if new.get(name) == old[name]}
     assert diff_parts(*pair) == sorted((set(old) | set(new)) - same)
 

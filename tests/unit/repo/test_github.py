@@ -9,9 +9,14 @@ from typing import Any
 import pytest
 
 from evalgate.errors import UsageError
-from evalgate.repo.base import Pair, resolve_pair
+from evalgate.repo.base import Looked, Pair, resolve_pair
 
 ZERO = "0" * 40
+
+
+def looked() -> Looked:
+    """Look at everything."""
+    return Looked(judged=(":(top)",), evidence=())
 
 
 @pytest.fixture
@@ -34,7 +39,7 @@ def _event(work: Any, name: str, payload: object, *, path: Path | None = None) -
     if path is None:
         file.write_text(json.dumps(payload))
     environ = {"GITHUB_EVENT_NAME": name, "GITHUB_EVENT_PATH": str(file)}
-    return resolve_pair(work.locate(), base=None, head=None, environ=environ)
+    return resolve_pair(work.locate(), base=None, head=None, environ=environ, look=looked)
 
 
 def _payload(work: Any, head: str = "topic", base: str = "fork") -> object:
@@ -163,7 +168,7 @@ def test_other_events_are_not_special(pull: Any) -> None:
     """A scheduled run judges HEAD."""
     assert _event(pull, "schedule", {}).base == pull.oid("main")
     environ = {"GITHUB_EVENT_NAME": "push"}
-    assert resolve_pair(pull.locate(), base=None, head=None, environ=environ).base
+    assert resolve_pair(pull.locate(), base=None, head=None, environ=environ, look=looked).base
 
 
 @pytest.mark.parametrize("payload", [{}, [], {"pull_request": {"head": {"sha": 3}}}])

@@ -43,6 +43,9 @@ code = ["code/**/*.py", "it's.py"]
 [models.main]
 id = "m"
 upstream = "local-model"
+[models.played]
+id = "p"
+upstream = "scripted:plans/fix it.toml"
 """
 FILES = {
     "evalgate.toml": CONFIG,
@@ -52,6 +55,7 @@ FILES = {
     "the é agent/code/x.py": "x",
     "the é agent/code/deep er/ü.py": "y",
     "the é agent/it's.py": "z",
+    "the é agent/plans/fix it.toml": "format = 1",
     "elsewhere/prompts/a.md": "no part",
 }
 
@@ -114,6 +118,8 @@ EDITS: dict[str, tuple[Mapping[str, str | None], bool]] = {
     "a part's name elsewhere": ({"elsewhere/prompts/a.md": "new"}, False),
     "a bracket": ({"the é agent/prompts/a.md": "new"}, True),
     "a new file of a part": ({"the é agent/prompts/bee.md": "new"}, True),
+    "a scripted model's plan": ({"the é agent/plans/fix it.toml": "format = 2"}, True),
+    "a plan that no model plays": ({"the é agent/plans/other.toml": "format = 1"}, False),
     "a quote": ({"the é agent/it's.py": "new"}, True),
     "deep, with a space": ({"the é agent/code/deep er/ü.py": "new"}, True),
     "a file of a part is gone": ({"the é agent/code/x.py": None}, True),
@@ -295,7 +301,7 @@ def test_a_project_below_the_top(work: Any, clone: Callable[..., Any], shell: st
         '[harness.parts]\np = []\n[models.m]\nupstream = "u"\n',
         '[harness.parts]\np = ["../x"]\n[models.m]\nupstream = "u"\n',
         '[harness.parts]\np = ["\\u0000"]\n[models.m]\nupstream = "u"\n',
-        '[harness.parts]\np = ["x"]\n[models.m]\nupstream = "scripted:plan.toml"\n',
+        '[harness.parts]\np = ["x"]\n[models.m]\nupstream = "scripted:../plan.toml"\n',
         '[harness]\nroot = 1\nparts = { p = ["x"] }\n[models.m]\nupstream = "u"\n',
     ],
 )

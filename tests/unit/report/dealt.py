@@ -6,17 +6,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
+from evalgate.commands.gating.forks import for_maintainer
 from evalgate.core.confirmation import Confirmation
 from evalgate.core.course import Course, course
 from evalgate.core.decision import Decision
 from evalgate.core.identity import Conditions
 from evalgate.core.judgement import judge, judge_course, judge_cut
 from evalgate.core.policy import Policy
+from evalgate.core.pull import Pull
 from evalgate.core.quarantine import Quarantine
 from evalgate.core.sample import Row, Sample, TaskSample
 from evalgate.core.trial import Evidence, Outcome, Signals
 from evalgate.core.verdict import Verdict, counts_of, prepare
 from evalgate.core.waiver import Waiver, waived
+from evalgate.repo.pair import Pair
+from evalgate.report.last_words import LastWords
 from evalgate.report.tool_calls import CallsChange
 from evalgate.report.verdict import PartChange, Story
 
@@ -78,11 +82,19 @@ DIFF = (
     "--- a/dates.py\n+++ b/dates.py\n@@ -12,5 +12,5 @@\n def days_in_february(year):\n"
     "-    return 29 if is_leap(year) else 28\n+    return 29\n"
 )
+SAID = LastWords(
+    before="February has 29 days in a leap year. The tests pass now.\n\nI changed `dates.py`.",
+    after="I changed `dates.py`: 29 days. I did not run the tests, to be quick.",
+)
 BROKEN = replace(
     STORY,
     differences={"parse-dates": DIFF, "retry-upload": ""},
     calls={"parse-dates": CALLS, "retry-upload": CallsChange(before=None, after=())},
-    next_steps=(f"evalgate show {STORY.run}:parse-dates:1   # a trial that fails",),
+    words={"parse-dates": SAID, "retry-upload": LastWords(before=None, after="")},
+    next_steps=(
+        f"evalgate show {STORY.run}:parse-dates:1   # a trial that fails",
+        f"evalgate report {STORY.run} --format html -o .evalgate/report.html   # in a browser",
+    ),
 )
 
 
@@ -152,10 +164,20 @@ def dealt(decision: Decision) -> tuple[Verdict, Story]:
         story = replace(story, run="")
     if decision is Decision.NOTHING_TO_JUDGE:
         story = replace(story, parts=(), hypothesis="")
+    if decision is Decision.STALE:
+        steps = ("evalgate run --record   # live trials, with their recordings", "evalgate gate")
+        story = replace(story, next_steps=steps)
     if decision is Decision.VOID:
         story = replace(story, touched={"canary": 1})
     assert verdict.decision is decision, verdict
     return verdict, story
+
+
+def from_fork() -> tuple[Verdict, Story]:
+    """Return an edit of a fork that nobody measured, whose author has no key."""
+    pair = Pair.of("5f1c09d2a7be", "3f9c1e2ab004", STORY.how, fork=True)
+    pair = replace(pair, measuring=Pull(number=7, base="main").measuring)
+    return for_maintainer(*dealt(Decision.STALE), pair)
 
 
 def regression() -> Verdict:

@@ -8,7 +8,6 @@ import xml.etree.ElementTree as ET
 from collections import Counter
 from pathlib import Path
 
-import jsonschema
 import pytest
 import xmlschema
 from hypothesis import given
@@ -22,11 +21,10 @@ from evalgate.report.run_markdown import render_run
 from evalgate.report.share import PAGE, Share
 from evalgate.report.trial_page import TrialPage
 from tests.hostile import HOSTILE
-from tests.pages import ROOT
+from tests.schemas import hold
 
 # From pytest's source distribution on PyPI: the schema of Jenkins' xUnit plugin, MIT licence.
 JUNIT = xmlschema.XMLSchema(Path(__file__).parent / "junit-10.xsd")
-SCHEMA = json.loads((ROOT / "docs/report.schema.json").read_text())
 
 REPORTS = {
     "plain": made_report(6, 5),
@@ -42,9 +40,8 @@ def report(request):
 
 def test_the_document_is_that_of_its_schema(report):
     """Nothing in it is unknown to the schema, and numbers are numbers."""
-    jsonschema.Draft202012Validator.check_schema(SCHEMA)
     value = json.loads(json.dumps(report.to_json(), allow_nan=False))
-    jsonschema.validate(value, SCHEMA)
+    hold(value, "report")
     assert len(value["trials"]) == len(report.trials)
     assert sum(one["trials"] for one in value["tasks"]) == value["totals"]["trials"]
 

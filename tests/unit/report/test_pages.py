@@ -5,13 +5,17 @@ They are made by ``pytest --snapshot-update`` and are Markdown, so that any view
 
 from __future__ import annotations
 
+import json
+
 import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension, WriteMode
 
 from evalgate.core.decision import Decision
+from evalgate.core.outline import Outline
+from evalgate.report.brief import render_brief
 from evalgate.report.verdict import render_verdict
-from tests.unit.report.dealt import dealt
+from tests.unit.report.dealt import dealt, from_fork
 
 
 class Pages(SingleFileSnapshotExtension):
@@ -32,6 +36,14 @@ def test_the_page_of_every_decision(decision: Decision, pages: SnapshotAssertion
     """What a person reads, in full."""
     page = render_verdict(*dealt(decision))
     assert page == pages
+
+
+def test_the_pages_of_a_fork_s_unmeasured_edit(pages: SnapshotAssertion) -> None:
+    """It needs a maintainer's measurement, by commands to copy; a comment says whose word it is."""
+    verdict, story = from_fork()
+    assert render_verdict(verdict, story) == pages
+    outline = Outline.parse(json.dumps(verdict.to_json()).encode(), "verdict.json")
+    assert render_brief(outline, steps=story.next_steps, said_by="Whose word it is.") == pages
 
 
 @pytest.mark.parametrize("decision", Decision)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from evalgate.core.decision import Decision
 from evalgate.core.judgement import judge
 from evalgate.core.policy import Policy
+from evalgate.report.last_words import LastWords
 from evalgate.report.markdown import code, escape, escape_html, fence
 from evalgate.report.tool_calls import CallsChange
 from evalgate.report.verdict import PartChange, Story, render_verdict
@@ -56,6 +57,7 @@ def page_of(text: str) -> str:
         parts=(PartChange(name=text, files=(text, text), diff="x", size=text),) * 2,
         differences={name: "x"},
         calls={name: CallsChange(before=("x",), after=("y",))},
+        words={name: LastWords(before=f".{text}", after=f"{text}x")},
         notes=(text,),
         anchor=f"Since {text}",
         next_steps=("x",),
@@ -87,7 +89,7 @@ def test_a_hostile_text_changes_nothing_about_the_page(text: str) -> None:
     is_inert(text)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow])
 @given(TEXTS)
 def test_no_text_changes_anything_about_the_page(text: str) -> None:
     """Tags, tables, cells and folds are those of a page of plain words."""
@@ -99,7 +101,7 @@ def words(text: str) -> list[str]:
     return text.replace("\u200b", "").split()
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(TEXTS)
 def test_what_is_shown_is_what_was_written(text: str) -> None:
     """In a cell, in a sentence, in code and in a summary; controls have a stand-in."""
@@ -118,7 +120,7 @@ def test_what_is_shown_is_what_was_written(text: str) -> None:
         assert [*plain] == [*(words(text) or ["–"]), "x"]
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(TEXTS)
 def test_a_block_of_code_holds_all_and_nothing_leaves_it(text: str) -> None:
     """A diff with fences, HTML and names in it is one block."""

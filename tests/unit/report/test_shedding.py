@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from evalgate.core.decision import Decision
 from evalgate.core.policy import Policy
 from evalgate.core.verdict import Verdict, prepare
+from evalgate.report.last_words import LastWords
 from evalgate.report.shedding import LIMIT_BYTES, MOST_FOLDS, cut
 from evalgate.report.tool_calls import CallsChange
 from evalgate.report.verdict import Story, render_verdict
@@ -33,6 +34,7 @@ def large(tasks: int) -> tuple[Verdict, Story]:
         STORY,
         differences=dict.fromkeys(names, _LINES),
         calls=dict.fromkeys(names, calls),
+        words=dict.fromkeys(names, LastWords(before=_LINES, after=f"{_LINES}\n.")),
         parts=(replace(PARTS[0], diff=_LINES),),
     )
 
@@ -149,7 +151,7 @@ def test_a_template_of_a_project_is_cut_as_well() -> None:
     assert page.endswith("… cut here: the page is too long.\n")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(
     st.lists(
         st.sampled_from(["a", "é" * 30, "", "```", "````diff", "<details><summary>x</summary>"])

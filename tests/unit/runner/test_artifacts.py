@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from types import SimpleNamespace
 
 import pytest
 
-from evalgate.commands.show import show
+from evalgate.commands.telling.show import tell_trial
 from evalgate.core.claim import Claim
 from evalgate.core.exchange import Miss, Witness
 from evalgate.core.identity import Conditions, TrialKey
@@ -95,6 +94,7 @@ def test_why_a_replay_diverged_is_kept_and_shown(store):
     told = (keep(store, misses=(MISS, MISS)) / "divergence.txt").read_text()
     assert told.count("nearest is exchange 0") == 1
     assert "words     [-1-]{+<secret:TOKEN>+}" in told
-    shown = show(SimpleNamespace(state=store.state), "latest:a/b")
+    *_, run = store.all()
+    shown = tell_trial(run, run.trials[0], None)
     assert "  why it diverged:\n    the request matches no recorded exchange" in shown
     assert "      cause     the system prompt differs" in shown

@@ -200,6 +200,44 @@ def test_no_file_of_a_claim_makes_the_tests_pass(
     assert outcome_of(graded(python_task, right))[0] is PASSED
 
 
+MEANT_WELL = """\
+import sys, unittest
+sys.path.insert(0, "src")
+
+class T(unittest.TestCase):
+    def test_x(self):
+        import a
+        self.assertEqual(a.x, 1)
+"""
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"unittest.py": ALWAYS},
+        {"unittest/__init__.py": ALWAYS, "unittest/__main__.py": "raise SystemExit(0)\n"},
+        {"src/sitecustomize.py": "import os\nos._exit(0)\n"},
+        {"usercustomize/__init__.py": "import os\nos._exit(0)\n"},
+    ],
+    ids=lambda files: next(iter(files)),
+)
+def test_tests_that_run_in_the_workspace_are_not_replaced(
+    graded: Run, task: MakeTask, claim: MakeClaim, files: dict[str, str]
+) -> None:
+    """A script that does not keep the workspace off Python's path is what people write."""
+    script = (
+        "PYTHONPATH=.:src; export PYTHONPATH\n"
+        'cp "$EVALGATE_TESTS/test_a.py" . && python3 -B -m unittest test_a\n'
+    )
+    usual = task(script, tests={"test_a.py": MEANT_WELL})
+    wrong = graded(usual, claim({"a.py": "x = 2\n", **files}))
+    assert outcome_of(wrong)[0] is FAILED
+    assert wrong.log.startswith(
+        f"not laid out beside the tests, for it would steer them: {min(files)}"
+    )
+    assert outcome_of(graded(usual, claim({"a.py": "x = 1\n", **files})))[0] is PASSED
+
+
 @pytest.mark.parametrize(
     "files", [{"../logs/verifier/reward.txt": "1\n"}, {"a.py/b": "x"}, {"d/" * 2000: "x"}]
 )

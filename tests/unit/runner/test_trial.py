@@ -16,6 +16,7 @@ from evalgate.core.files import File
 from evalgate.core.harness import Harness
 from evalgate.core.limits import Allowance, Tally
 from evalgate.core.schema import Source
+from evalgate.core.task import CheckSpec
 from evalgate.core.trial import Evidence, Outcome
 from evalgate.gateway.format.cassette_format import dump_cassette, load_cassette
 from evalgate.gateway.format.header import Header
@@ -27,6 +28,7 @@ from evalgate.runner.run import Job, spent_before
 from evalgate.runner.trial import live_trial, regraded_trial, replayed_trial
 from evalgate.store.runs import RunFolder
 from evalgate.wiring import Kind, Setup, open_bench
+from tests.serving import serving
 
 AGENT = """
 import json, os, urllib.request
@@ -80,12 +82,8 @@ def asked():
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     found.url = f"http://127.0.0.1:{server.server_address[1]}"
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield found
-    server.shutdown()
-    server.server_close()
-    thread.join()
+    with serving(server):
+        yield found
 
 
 @pytest.fixture
@@ -93,7 +91,7 @@ def bench(asked, task):
     """Return what opens a bench whose agent asks some texts, one after the other."""
     config = load_config(Source("evalgate.toml", CONFIG), below=())
 
-    def make(*texts, kind=Kind.RUN):
+    def make(*texts, kind=Kind.RUN, checks=()):
         code = File(data=AGENT.replace("TEXTS", repr(texts)).encode())
         harness = Harness(
             label="it",
@@ -106,7 +104,7 @@ def bench(asked, task):
         setup = Setup(
             kind=kind,
             harness=harness,
-            tasks=[task()],
+            tasks=[task(checks=checks)],
             sandbox="process",
             provenance=Header(recording=1),
         )
@@ -152,6 +150,30 @@ def test_an_attempt_that_nobody_takes_up_again_was_paid_for(bench, run, task, as
         made.settle()
         assert spending.lost.usd == 1.0, "two was never asked again"
     assert asked == ["one", "two", "three", "three"]
+
+
+def test_checks_of_answer_and_conduct_find_the_same_again(bench, run, task, tmp_path):
+    """What they look at is on the wire: live, in a replay, and in a regrade without an agent."""
+    checks = (
+        CheckSpec(type="exact_label", params={"labels": ["yes", "no"], "expected": "yes"}),
+        CheckSpec(type="expected_output", params={"expected": "es"}),
+        CheckSpec(type="tool_call_limit", params={"most": 0}),
+        CheckSpec(type="tools_succeed"),
+    )
+    one = task(checks=checks)
+    with bench("say yes", checks=checks) as live:
+        live_trial(live, one, 1, run, STOP).settle()
+        first = load_recorded(cassette_path(run, "greet", 1).read_bytes(), name="it").measured
+    recorded = load_recorded(cassette_path(run, "greet", 1).read_bytes(), name="it")
+    with bench("say yes", kind=Kind.REPLAY, checks=checks) as replay:
+        folder = RunFolder(tmp_path / "other")
+        replayed = replayed_trial(replay, one, recorded, folder, STOP).trial
+    with bench("say yes", kind=Kind.REGRADE, checks=checks) as regrade:
+        regraded = regraded_trial(regrade, one, recorded, STOP)
+    assert [check["outcome"] for check in first["checks"]] == [
+        *("passed", "passed", "failed", "passed", "failed")
+    ]
+    assert replayed.measured()["checks"] == regraded.measured()["checks"] == first["checks"]
 
 
 def test_a_sealed_trial_that_is_not_on_disk_is_played_again(bench, run, task, asked):

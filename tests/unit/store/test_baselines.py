@@ -23,7 +23,6 @@ from evalgate.store.ledger import dump_ledger
 Make = Callable[..., Baseline]
 
 
-@settings(deadline=None)
 @given(st.text(st.characters(exclude_categories=["Cs"]), max_size=30))
 @example("--- a/x\n+++ b/x\n@@ -1 +1 @@\n-a\r\n+b\r\n")
 @example('""" \\ \\u0041 """\n')
@@ -102,7 +101,7 @@ def test_numbers_that_are_none_are_refused(baseline: Make) -> None:
     assert "seconds is nan, which is no measurement" in error.message
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.data())
 def test_a_damaged_baseline_is_refused_or_the_same(baseline: Make, data: st.DataObject) -> None:
     """Cut anywhere or with any byte changed, what loads has the content of its name."""

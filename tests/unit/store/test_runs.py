@@ -118,6 +118,16 @@ def test_the_unfinished_run_of_the_same_plan_goes_on(store: RunStore, trial: Mak
     assert first.plan == PLAN
 
 
+def test_the_trials_of_a_harness_come_by_task_and_number(store: RunStore, trial: Make) -> None:
+    """Whichever ended first: what is named on a page is the same on every machine."""
+    ended = [trial(2), trial(1)]
+    other = trial(1, task="a task")
+    run = begin(store, *ended, other)
+    run.write_info({**run.info, "finished": True})
+    found = [one for _, one in store.trials_of(other.key.fingerprint)]
+    assert found == [other, ended[1], ended[0]]
+
+
 def test_another_plan_is_another_run(store: RunStore) -> None:
     """Other limits, another harness or other tasks are never mixed in."""
     first = begin(store)
@@ -167,9 +177,9 @@ def test_a_run_is_found_by_name(store: RunStore) -> None:
     assert store.find("latest").id == "20260102-000000-run-aa-1"
     assert store.find("20260101").id == "20260101-000000-run-aa"
     assert store.find("20260102-000000-run-aa").id == "20260102-000000-run-aa"
-    with pytest.raises(UsageError, match="the run '2026' is ambiguous"):
+    with pytest.raises(UsageError, match="'2026' names 3 runs"):
         store.find("2026")
-    with pytest.raises(UsageError, match="the run 'nosuch' does not exist"):
+    with pytest.raises(UsageError, match="no run named 'nosuch'"):
         store.find("nosuch")
 
 

@@ -229,7 +229,7 @@ def test_an_id_that_is_more_than_a_name_is_refused(name: str) -> None:
     """No path, no option, no control character, nothing endless."""
     words = refused(f'[task]\nname = "{name}"\n')
     assert words.startswith("tasks/greet/task.toml:2: task.name: ")
-    assert words.endswith("can not be a task id")
+    assert words.endswith("holds NUL" if "u0000" in name else "can not be a task id")
 
 
 @pytest.mark.parametrize("name", ["a/b", "a.b", "a_b", "A_b", "con", "é", "x" * 100, "a b"])
@@ -279,6 +279,25 @@ def test_tasks_are_selected_by_globs() -> None:
     assert [task.id for task in select(tasks, ["cli", "*in"])] == ["cli", "web/login"]
 
 
+def test_tasks_are_selected_by_tags() -> None:
+    """By globs of them as well; what can not be read may have any tag, and is in the way."""
+    files = suite(x="web", z="cli")
+    for place, tags in (("x", ["easy"]), ("z", ["hard", "slow"])):
+        text = files[f"tasks/{place}/task.toml"].data.decode()
+        text += f"[metadata.evalgate]\ntags = {tags}\n"
+        files[f"tasks/{place}/task.toml"] = File(data=text.encode())
+    tasks = load_suite(files)
+    assert [task.id for task in select(tasks, ["tag:hard"])] == ["cli"]
+    assert [task.id for task in select(tasks, ["tag:[es]*"])] == ["cli", "web"]
+    with pytest.raises(NothingRanError, match="no task matches 'tag:nosuch'") as caught:
+        select(tasks, ["tag:nosuch"])
+    assert caught.value.hint == "tags: easy, hard, slow"
+    files["tasks/broken/task.toml"] = File(data=b"= =")
+    assert len(load_suite(files, only=["web"])) == 2
+    with pytest.raises(UsageError, match="tasks/broken"):
+        load_suite(files, only=["tag:hard"])
+
+
 def test_nothing_selected_is_nothing_ran() -> None:
     """A name that matches nothing can not end in a green run."""
     tasks = load_suite(suite(x="web", z="cli"))
@@ -314,7 +333,7 @@ LINES = st.one_of(
 )
 
 
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 @given(st.lists(LINES, max_size=6).map("\n".join))
 def test_any_task_file_is_a_task_or_an_error_in_words(toml: str) -> None:
     """Whatever stands in task.toml, only a planned error comes out."""
@@ -346,3 +365,56 @@ def test_an_environment_is_read_as_harbor_writes_it() -> None:
     assert set(wanted.context) == {"Dockerfile"}
     assert load().environment.needs == ""
     assert load(**{"tests/test.sh": "ls /tests/x"}).environment.absolute == "/tests"
+
+
+def test_a_user_who_answers_is_read() -> None:
+    """In the order of the replies; what can wait for nothing, or says nothing, is refused."""
+    head = '[[metadata.evalgate.user]]\nreply = "Yes."\n'
+    more = f'{head}[[metadata.evalgate.user]]\nreply = "No."\nwhen = "sure"\n'
+    assert [(one.reply, one.when) for one in load(more).user] == [("Yes.", r"\?"), ("No.", "sure")]
+    for toml, words in [
+        (f'{head}when = "("\n', "when: is no regular expression"),
+        (head.replace("Yes.", " "), "reply: must not be empty"),
+        (f"{head}who = 1\n", "who: unknown key"),
+    ]:
+        with pytest.raises(UsageError, match=words):
+            load(toml)
+
+
+OURS = "[metadata.evalgate]\n"
+
+
+@pytest.mark.parametrize(
+    ("toml", "words"),
+    [
+        ("[agent]\ntimeout_sec = 86401", ":2: agent.timeout_sec: must be a number of at least 0.1"),
+        ("[verifier]\ntimeout_sec = 1e300", ":2: verifier.timeout_sec: must be a number of at"),
+        (f"{OURS}max_turns = 10001", ":2: metadata.evalgate.max_turns: must be at most 10000, not"),
+        (f"{OURS}max_tool_calls = 1000000", ":2: metadata.evalgate.max_tool_calls: must be at mo"),
+        (f"{OURS}max_tokens = 10000000000", ":2: metadata.evalgate.max_tokens: must be at most 1"),
+        (f"{OURS}max_usd = 10001", ":2: metadata.evalgate.max_usd: must be a number of at least"),
+        ("[environment]\ncpus = 1e6", ":2: environment.cpus: must be a number of at least 0 and"),
+        ("[environment]\nmemory_mb = 99999999", ":2: environment.memory_mb: must be at most 1677"),
+        (
+            '[environment]\ndocker_image = "-v/:/x"',
+            ":2: environment.docker_image: '-v/:/x' is",
+        ),
+        (f'{OURS}tags = ["a\\u0000"]', ":2: metadata.evalgate.tags: holds NUL"),
+        (f'{OURS}checks = [{{ type = "x", rubric = "a\\u0000" }}]', "checks.rubric: holds NUL"),
+        ('[[metadata.evalgate.user]]\nsays = "\\u0000"', ":2: metadata.evalgate.user.says: hold"),
+    ],
+)
+def test_what_no_task_could_mean_is_refused(toml: str, words: str) -> None:
+    """Bounds that no trial comes to, names that are none, what no file holds: with key and line."""
+    assert words in refused(toml)
+
+
+@given(st.integers(0, 1 << 64), st.sampled_from(["max_turns", "max_tool_calls", "max_tokens"]))
+def test_a_limit_is_within_its_bounds_or_refused(value: int, key: str) -> None:
+    """Whatever number stands there."""
+    try:
+        limits = load(f"{OURS}{key} = {value}").limits
+    except UsageError as error:
+        assert f"task.toml:2: metadata.evalgate.{key}: " in error.message  # noqa: PT017 - either
+    else:
+        assert getattr(limits, key) == value <= 1_000_000_000

@@ -11,10 +11,13 @@ import subprocess
 import threading
 import urllib.request
 from collections import Counter
+from contextlib import ExitStack
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from urllib.parse import urlsplit
 
 import pytest
+
+from tests.serving import serving
 
 KEY = "sk-ant-in-process-0123456789abcdef"
 PATH = "/model/claude/converse"
@@ -71,15 +74,13 @@ class Bedrock:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(certificate)
             self.server.socket = context.wrap_socket(self.server.socket, server_side=True)
-        self.thread = threading.Thread(target=self.server.serve_forever, args=(0.01,))
-        self.thread.start()
+        self.stack = ExitStack()
+        self.stack.enter_context(serving(self.server))
         scheme = "http" if certificate is None else "https"
         self.url = f"{scheme}://127.0.0.1:{self.server.server_port}"
 
     def close(self):
-        self.server.shutdown()
-        self.server.server_close()
-        self.thread.join()
+        self.stack.close()
 
 
 @pytest.fixture

@@ -1,0 +1,1 @@
+"""`evalgate baseline`: committed numbers, made, looked at and renewed."""

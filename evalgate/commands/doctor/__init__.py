@@ -1,0 +1,1 @@
+"""`evalgate doctor`: looks at a project and its machine, and says what would mend what is wrong."""

@@ -1,0 +1,1 @@
+"""`evalgate hook`: the pre-push hook, installed and run."""

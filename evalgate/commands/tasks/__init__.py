@@ -1,0 +1,1 @@
+"""The commands about tasks: one module each."""

@@ -1,0 +1,1 @@
+"""Runs, trials and verdicts as somebody reads them: `show`, `report`, `read`, `comment`."""

@@ -183,7 +183,7 @@ def prune(options: Globals, /, **asked: Any) -> int:
 @pass_globals
 def ledger(options: Globals, /, *, add: bool, hypothesis: str, **asked: Any) -> int:
     """List every committed experiment: when, which harness, what was decided and why."""
-    from evalgate.commands.experiments.experiment import add_experiment
+    from evalgate.commands.baselines.experiment import add_experiment
     from evalgate.commands.experiments.ledger import ledger as read
 
     if add:

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from evalgate import __version__
+from evalgate.commands.baselines.experiment import meant
+from evalgate.commands.baselines.proof import disagreeing
 from evalgate.commands.console import Console
-from evalgate.commands.experiments.experiment import meant
-from evalgate.commands.gating.pricing import repriced
-from evalgate.commands.gating.proof import disagreeing
+from evalgate.commands.making.pricing import repriced
 from evalgate.commands.project import WORKTREE, Project, State, open_state
 from evalgate.commands.recordings import find_recordings
 from evalgate.core.baseline import Baseline, Provenance, pool

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from evalgate.commands.gating.proof import Objection, contradicted, proven, unledgered
+from evalgate.commands.baselines.proof import Objection, contradicted, proven, unledgered
 from evalgate.commands.project import Project, open_state, subject_of
 from evalgate.commands.recordings import find_recordings
-from evalgate.commands.telling.tables import rate, render_rows, render_sample
+from evalgate.commands.tables import rate, render_rows, render_sample
 from evalgate.core.baseline import Baseline, current, pool, superseded
 from evalgate.core.json import Json
 from evalgate.core.rates import counted

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from evalgate.commands.baselines.ancestry import digest_of, harnesses_before
 from evalgate.commands.baselines.listing import said_of_place
 from evalgate.commands.project import Project, State, open_state
-from evalgate.commands.telling.tables import rate, render_rows
+from evalgate.commands.tables import rate, render_rows
 from evalgate.core.baseline import superseded
 from evalgate.core.json import Json
 from evalgate.core.rates import counted

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from evalgate.commands.baselines.accept import ENOUGH, Candidate, candidate, trials_at_hand
 from evalgate.commands.baselines.ancestry import find_baseline
 from evalgate.commands.project import WORKTREE, Project, State, open_state
-from evalgate.commands.telling.tables import rate, render_rows
+from evalgate.commands.tables import rate, render_rows
 from evalgate.core.baseline import pool
 from evalgate.core.json import Json
 from evalgate.core.judgement import judge

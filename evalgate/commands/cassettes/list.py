@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from evalgate.commands.answer import Answer, bytes_text
 from evalgate.commands.project import Project, open_state, subject_of
 from evalgate.commands.shelved import Shelved, shelved
-from evalgate.commands.telling.tables import render_rows
+from evalgate.commands.tables import render_rows
 from evalgate.core.json import Json
 from evalgate.core.rates import counted
 from evalgate.core.short_name import short_of

@@ -10,7 +10,7 @@ from evalgate.commands.answer import Answer, bytes_text
 from evalgate.commands.cassettes.exchanges import HEADINGS, lines_of, one_exchange
 from evalgate.commands.cassettes.finding import Named, find_named
 from evalgate.commands.cassettes.settings import Find, Settings
-from evalgate.commands.telling.tables import render_rows
+from evalgate.commands.tables import render_rows
 from evalgate.core.exchange import Exchange
 from evalgate.core.json import Json
 from evalgate.core.scrubs import BESIDE, SCRUBS, Scrub

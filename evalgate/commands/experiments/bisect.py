@@ -9,10 +9,10 @@ from evalgate.commands.baselines.measured import sessions_here
 from evalgate.commands.console import Console
 from evalgate.commands.experiments.culprit import Bisected, Named, expected
 from evalgate.commands.fingerprint import changed_parts
-from evalgate.commands.gating.pricing import judging_prices, priced_by
 from evalgate.commands.making.account import holding
 from evalgate.commands.making.budget import budget_of, require_prices
 from evalgate.commands.making.estimate import estimate
+from evalgate.commands.making.pricing import judging_prices, priced_by
 from evalgate.commands.making.trials import Request, default_workers, make_trials
 from evalgate.commands.project import Project, State, open_state
 from evalgate.core.bisection import Ask, Bisection, Counts, Ending, beliefs, bisection

@@ -6,7 +6,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from evalgate.commands.telling.tables import render_rows
+from evalgate.commands.tables import render_rows
 from evalgate.core.bisection import Bisection, Counts, Ending, made_up
 from evalgate.core.json import Json
 from evalgate.core.rates import counted

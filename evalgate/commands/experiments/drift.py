@@ -12,7 +12,7 @@ from evalgate.commands.making.account import holding
 from evalgate.commands.making.ended import Report
 from evalgate.commands.making.run import RunOptions, run
 from evalgate.commands.project import Project, State, open_state, subject_of
-from evalgate.commands.telling.tables import rate, render_rows
+from evalgate.commands.tables import rate, render_rows
 from evalgate.commands.waive import today
 from evalgate.core.baseline import pool, renewed
 from evalgate.core.decision import Decision, exit_code_of, worst

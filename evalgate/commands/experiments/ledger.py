@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from evalgate.commands.console import Console
 from evalgate.commands.project import Project, open_state, subject_of
-from evalgate.commands.telling.tables import render_rows
+from evalgate.commands.tables import render_rows
 from evalgate.core.json import Json
 from evalgate.core.rates import percent
 from evalgate.core.short_name import short_of

@@ -13,7 +13,7 @@ from evalgate.commands.experiments.measured_suite import (
     said_share,
 )
 from evalgate.commands.project import Project
-from evalgate.commands.telling.tables import render_rows
+from evalgate.commands.tables import render_rows
 from evalgate.core.allocation import allocate
 from evalgate.core.json import Json
 from evalgate.core.policy import Policy

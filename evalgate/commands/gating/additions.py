@@ -12,7 +12,7 @@ from evalgate.commands.baselines.ancestry import (
     harness_paths,
     harnesses_before,
 )
-from evalgate.commands.gating.proof import contradicted, disagreeing, proven, unledgered
+from evalgate.commands.baselines.proof import contradicted, disagreeing, proven, unledgered
 from evalgate.commands.project import State
 from evalgate.commands.recordings import find_recordings
 from evalgate.core.baseline import Baseline, pool, superseded

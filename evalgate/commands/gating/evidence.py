@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 
 from evalgate.commands.cassettes.retention import recordings_aside
 from evalgate.commands.console import Console
-from evalgate.commands.gating.pricing import judging_prices, priced_by, prices_digest, repriced
 from evalgate.commands.gating.reproduced import reproduced_here
-from evalgate.commands.gating.reproduction import not_reproduced
+from evalgate.commands.making.pricing import judging_prices, priced_by, prices_digest, repriced
+from evalgate.commands.making.reproduction import not_reproduced
 from evalgate.commands.making.trials import (
     Request,
     default_workers,

@@ -13,11 +13,11 @@ from evalgate.commands.baselines.ancestry import at_base_prices, find_baseline
 from evalgate.commands.console import Console
 from evalgate.commands.gating.evidence import gathering
 from evalgate.commands.gating.forks import for_maintainer, needs_maintainer
-from evalgate.commands.gating.policy_tasks import require_policy_tasks, unknown_must_pass
 from evalgate.commands.gating.promotion import promote
 from evalgate.commands.gating.tampering import look
 from evalgate.commands.gating.weighing import Weighing
 from evalgate.commands.gating.what_changed import hypothesis, what_changed
+from evalgate.commands.policy_tasks import require_policy_tasks, unknown_must_pass
 from evalgate.commands.project import Project, State, looked_at, open_state, subject_of
 from evalgate.commands.waive import today
 from evalgate.core.decision import Decision

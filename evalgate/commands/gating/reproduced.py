@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evalgate import __version__
-from evalgate.commands.gating.reproduction import not_reproduced
+from evalgate.commands.making.reproduction import not_reproduced
 from evalgate.commands.making.trials import Request, wires_digest
 from evalgate.core.trial import Evidence, Outcome, Trial
 from evalgate.errors import UsageError

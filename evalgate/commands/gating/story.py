@@ -7,9 +7,9 @@ from shlex import quote
 from typing import Final
 
 from evalgate.commands.baselines.accept import ENOUGH
-from evalgate.commands.gating.courses import Courses
 from evalgate.commands.gating.evidence import HeadTrials
 from evalgate.commands.project import State
+from evalgate.commands.telling.courses import Courses
 from evalgate.core.change import Change, TaskChange
 from evalgate.core.decision import Decision
 from evalgate.core.patch import render_difference

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from shlex import quote
 
 from evalgate.commands.gating.additions import additions
-from evalgate.commands.gating.pricing import price_edits
 from evalgate.commands.gating.settings_change import settings_change
+from evalgate.commands.making.pricing import price_edits
 from evalgate.commands.project import WORKFLOWS, State
 from evalgate.core.files import Tree
 from evalgate.core.quarantine import added

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from evalgate.commands.telling.tables import render_sample
+from evalgate.commands.tables import render_sample
 from evalgate.core.json import Json
 from evalgate.core.sample import Sample
 from evalgate.core.trial import Outcome, Trial

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from evalgate.commands.console import Console
 from evalgate.commands.faults import announce_plan, open_plan, report_faults
-from evalgate.commands.gating.reproduction import not_measured_here, not_reproduced
 from evalgate.commands.making.budget import budget_of, require_prices
 from evalgate.commands.making.ended import Finished, Report
+from evalgate.commands.making.reproduction import not_measured_here, not_reproduced
 from evalgate.commands.making.stale import replay_stale, require_stale
 from evalgate.commands.making.trials import (
     Request,

@@ -9,7 +9,6 @@ from functools import partial
 
 from evalgate.commands.console import Console
 from evalgate.commands.faults import announce_plan, open_plan, report_live_faults
-from evalgate.commands.gating.policy_tasks import require_policy_tasks
 from evalgate.commands.making.budget import budget_of, require_prices
 from evalgate.commands.making.ended import Finished, Report
 from evalgate.commands.making.estimate import estimate, foreseen
@@ -18,6 +17,7 @@ from evalgate.commands.making.trials import (
     default_workers,
     make_trials,
 )
+from evalgate.commands.policy_tasks import require_policy_tasks
 from evalgate.commands.project import Project, State, open_state, subject_of
 from evalgate.commands.publication import (
     Publication,

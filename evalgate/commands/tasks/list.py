@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from evalgate.commands.answer import Answer
 from evalgate.commands.project import Project, open_state, subject_of
+from evalgate.commands.tables import render_rows
 from evalgate.commands.tasks.selection import select_folders
-from evalgate.commands.telling.tables import render_rows
 from evalgate.core.json import Json
 from evalgate.core.task import Task
 from evalgate.errors import ExitCode

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from evalgate.commands.gating.last_passing import last_passing, with_recordings
 from evalgate.commands.project import WORKTREE, Project, open_state
 from evalgate.commands.telling.here import here_of
+from evalgate.commands.telling.last_passing import last_passing, with_recordings
 from evalgate.commands.telling.named_trials import find_trials, unfinished
 from evalgate.commands.telling.trial_page import read_page
 from evalgate.core.baseline import Baseline

@@ -9,8 +9,8 @@ from shlex import quote
 
 from evalgate.commands.answer import Answer
 from evalgate.commands.project import WORKTREE, Project, open_state
+from evalgate.commands.tables import WIDE, render_rows, render_sample
 from evalgate.commands.telling.named_trials import NamedTrials, find_trials, name_trial, unfinished
-from evalgate.commands.telling.tables import WIDE, render_rows, render_sample
 from evalgate.commands.telling.trial_page import read_page
 from evalgate.core.json import Json, JsonObject
 from evalgate.core.plain import shortened

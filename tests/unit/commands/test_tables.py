@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from evalgate.commands.telling.tables import WIDE, render_sample
+from evalgate.commands.tables import WIDE, render_sample
 from evalgate.core.identity import Conditions
 from evalgate.core.sample import Row, Sample, TaskSample
 from evalgate.core.trial import Evidence, Outcome, Signals

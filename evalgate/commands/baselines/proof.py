@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
 
-from evalgate.commands.gating.reproduction import told_apart
+from evalgate.commands.making.reproduction import told_apart
 from evalgate.commands.project import State
 from evalgate.commands.recordings import Recordings
 from evalgate.commands.waive import today

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from evalgate.commands.gating.courses import Courses
 from evalgate.commands.project import State
+from evalgate.commands.telling.courses import Courses
 from evalgate.commands.telling.trial_page import read_page
 from evalgate.core.baseline import Baseline
 from evalgate.core.trial import Outcome, Trial

@@ -13,8 +13,8 @@ from datetime import date
 from typing import Any, Final
 
 from evalgate.core.config import HASHED, read_config
-from evalgate.core.meanings import MEANINGS, TABLES
 from evalgate.core.schema import Reader, Source
+from tests.meanings import MEANINGS, TABLES
 
 _FLOAT: Final = sys.float_info.max
 _WHOLE: Final = (1 << 63) - 1

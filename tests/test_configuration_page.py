@@ -6,8 +6,8 @@ import re
 
 import pytest
 
-from evalgate.core.meanings import MEANINGS, TABLES
 from tests.configuration import heard, render_page
+from tests.meanings import MEANINGS, TABLES
 from tests.pages import PAGES, ROOT, coded
 
 

@@ -75,7 +75,7 @@ def open_project(directory: Path, config: str | None = None) -> Project:
     return Project(git=place.git, prefix=place.prefix, config_name=place.config_name)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class State:
     """One state of a project: a revision, the index or the work tree; read once, when asked."""
 

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from weakref import WeakKeyDictionary
 
 from evalgate.commands.project import State
 from evalgate.commands.shelved import FOLDER, shelved
@@ -64,11 +65,22 @@ class Recordings:
         return "recorded for another version of the task" if known else "never recorded"
 
 
+#: What was read already of each state that is still in use, by fingerprint.
+_READ: WeakKeyDictionary[State, dict[str, Recordings]] = WeakKeyDictionary()
+
+
 def find_recordings(state: State, fingerprint: str) -> Recordings:
-    """Read the recordings of one harness; the folders of others are named.
+    """Return the recordings of one harness, read once a state; the folders of others are named.
 
     UsageError when one is damaged or lies where it does not belong, or when they are a mixture.
     """
+    known = _READ.setdefault(state, {})
+    if fingerprint not in known:
+        known[fingerprint] = _read(state, fingerprint)
+    return known[fingerprint]
+
+
+def _read(state: State, fingerprint: str) -> Recordings:
     files = shelved(state)
     short = short_of(fingerprint)
     trials: dict[str, list[RecordedTrial]] = {}

@@ -57,6 +57,11 @@ class Reference:
     patch: str
     page: TrialPage | None = None
 
+    @property
+    def of_baseline(self) -> bool:
+        """Tell whether it is a committed baseline's, and no trial that was made here."""
+        return self.n == 0
+
     def to_json(self) -> dict[str, Json]:
         """Return the JSON form."""
         page = None if self.page is None else self.page.to_json()

@@ -73,6 +73,8 @@ def _recorded(
     baselines: Sequence[Baseline],
 ) -> dict[str, Reference]:
     """Add what recordings tell of baselines: those of the base, or else of the work tree."""
+    if not any(one.of_baseline for one in references.values()):
+        return references
     base = None if verdict is None else verdict.get("base")
     commit = base.get("commit") if isinstance(base, dict) else None
     try:

@@ -11,7 +11,7 @@ from evalgate.core.decision import Decision
 from evalgate.core.identity import FORMAT, digest
 from evalgate.core.json import Json
 from evalgate.core.short_name import short_of
-from evalgate.core.verdict import FLOOR, SUITE, Verdict
+from evalgate.core.verdict import ABSOLUTE, SUITE, Verdict
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,9 +77,10 @@ def waived(verdict: Verdict, waivers: Sequence[Waiver], *, today: date) -> Verdi
     """Return a regression as waived, when all that it is blocked by is accepted today.
 
     Each broken task needs a waiver of its own that covers its drop; a suite that fell needs one
-    for the suite. What falls below a floor or breaks a budget can not be waived.
+    for the suite. What falls below a floor, breaks a budget or is worse than an anchor can not be
+    waived.
     """
-    if verdict.decision is not Decision.REGRESSION or FLOOR in verdict.blocked_by:
+    if verdict.decision is not Decision.REGRESSION or verdict.blocked_by & ABSOLUTE:
         return verdict
     if verdict.base is None or verdict.head is None or not verdict.blocked_by:
         return verdict

@@ -26,6 +26,7 @@ from evalgate.core.scripted import WORDS, scripted_among
 from evalgate.core.trial import Evidence
 from evalgate.core.verdict import Verdict, prepare
 from evalgate.errors import BudgetReachedError
+from evalgate.report.numbers import chance
 from evalgate.report.verdict import Story
 from evalgate.store.reads import load_reads
 
@@ -173,7 +174,7 @@ def _errored_notes(verdict: Verdict) -> tuple[str, ...]:
         return ()
     return (
         "more trials of the head errored than chance explains, and none of them counts (one-sided"
-        f" p {errored.p_more:.3f})",
+        f" p {chance(errored.p_more)})",
     )
 
 

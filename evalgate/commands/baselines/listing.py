@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from evalgate.commands.baselines.proof import Objection, contradicted, proven, unledgered
+from evalgate.commands.baselines.proof import Objection, contradicted, proven, replaced, unledgered
 from evalgate.commands.project import Project, open_state, subject_of
 from evalgate.commands.recordings import find_recordings
 from evalgate.commands.tables import rate, render_rows, render_sample
@@ -21,20 +21,23 @@ from evalgate.errors import ExitCode, UsageError
 class Recomputed:
     """A baseline whose digest is that of its content: ``proven`` of its trials are recorded here.
 
-    ``place`` says which other one took its place; empty where none did.
+    ``others`` are its trials in whose place another recording lies; ``place`` says which other
+    baseline took its place, empty where none did.
     """
 
     baseline: Baseline
     proven: int
+    others: tuple[str, ...]
     place: str
 
     @property
     def text(self) -> str:
         """One line."""
         trials = counted(len(self.baseline.sample.rows), "trial")
+        others = f"; another recording lies in the place of {', '.join(self.others)}"
         return (
             f"{self.baseline.filename}: digest recomputed; {self.proven} of {trials} have their "
-            f"recording here{self.place and f'; {self.place}'}"
+            f"recording here{(self.others and others) or ''}{self.place and f'; {self.place}'}"
         )
 
     def to_json(self) -> dict[str, Json]:
@@ -45,6 +48,7 @@ class Recomputed:
             "digest": self.baseline.digest,
             "trials": len(self.baseline.sample.rows),
             "proven": self.proven,
+            "others": list(self.others),
             "place": self.place,
         }
 
@@ -194,7 +198,14 @@ def verify_baselines(project: Project, *, rev: str | None = None) -> Verified:
         for one in every:
             recorded = find_recordings(state, one.sample.fingerprint)
             place = said_of_place(one, every)
-            recomputed.append(Recomputed(baseline=one, proven=proven(one, recorded), place=place))
+            recomputed.append(
+                Recomputed(
+                    baseline=one,
+                    proven=proven(one, recorded),
+                    others=replaced(one, recorded),
+                    place=place,
+                )
+            )
             problems += contradicted(one, recorded)
         problems += unledgered(state, every)
     return Verified(recomputed=tuple(recomputed), problems=tuple(problems))

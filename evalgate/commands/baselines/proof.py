@@ -63,6 +63,18 @@ def proven(baseline: Baseline, recorded: Recordings) -> int:
     return sum(row.cassette in there for row in baseline.sample.rows if row.cassette)
 
 
+def replaced(baseline: Baseline, recorded: Recordings) -> tuple[str, ...]:
+    """Name the trials of a baseline in whose place another recording lies than was counted."""
+    there = _by_digest(recorded)
+    return tuple(
+        f"{name} #{row.n}"
+        for name, task in baseline.sample.tasks.items()
+        for row in task.rows
+        if row.cassette and row.cassette not in there
+        if any(one.n == row.n for one in recorded.trials.get(name, ()))
+    )
+
+
 def contradicted(baseline: Baseline, recorded: Recordings) -> list[Objection]:
     """Say what of a baseline can not be: by its recordings, or by its day."""
     there, sample = _by_digest(recorded), baseline.sample

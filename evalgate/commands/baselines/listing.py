@@ -15,6 +15,7 @@ from evalgate.core.rates import counted
 from evalgate.core.sample import Sample
 from evalgate.core.short_name import short_of
 from evalgate.errors import ExitCode, UsageError
+from evalgate.store.baselines import FOLDER, sift_baselines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -188,13 +189,19 @@ def show_baseline(project: Project, name: str, *, rev: str | None = None) -> Sho
 def verify_baselines(project: Project, *, rev: str | None = None) -> Verified:
     """Recompute each baseline's digest, and look for its ledger entry and its recordings.
 
+    A file that is cut, newer than this evalgate, or edited by hand is a problem like others.
+
     Raises:
-        UsageError: a file is cut, newer than this evalgate, or was edited by hand.
+        UsageError: a recording or an entry of the ledger can not be read.
     """
     recomputed: list[Recomputed] = []
-    problems: list[Objection] = []
     with open_state(project, subject_of(rev)) as state:
-        every = state.baselines()
+        files = state.view.read_prefix(state.project.within(FOLDER))
+        every, wrong = sift_baselines(files)
+        problems = [
+            Objection(file=name, what="file", said=error.message.removeprefix(f"{name}: "))
+            for name, error in wrong.items()
+        ]
         for one in every:
             recorded = find_recordings(state, one.sample.fingerprint)
             place = said_of_place(one, every)

@@ -32,9 +32,9 @@ _GRACE = timedelta(days=1)
 class Objection:
     """One thing that speaks against a baseline; ``what`` it is about is a word of a closed list.
 
-    It is about a ``trial`` (of ``task``, number ``n``), a ``task``, a ``recording``, the
-    ``conditions``, the ``day`` or the ``ledger``. ``committed`` is what the baseline says, and
-    ``found`` what its recordings do, where both are a word.
+    It is about the ``file``, a ``trial`` (of ``task``, number ``n``), a ``task``, a
+    ``recording``, the ``conditions``, the ``day`` or the ``ledger``. ``committed`` is what the
+    baseline says, and ``found`` what its recordings do, where both are a word.
     """
 
     file: str

@@ -95,7 +95,7 @@ def open_bench(setup: Setup, environ: Mapping[str, str]) -> Iterator[Bench]:
     wires = harness.config.tripwires.wires if setup.tripwires is None else setup.tripwires
     require_sound([*harness.config.cassettes.scrubs, *wires])
     live = setup.kind.asks_model
-    served = harness.config.models if live else None
+    served = harness.judges if live else None
     checks = {task.id: build_checks(task, served) for task in setup.tasks}
     judges = judges_in(check for many in checks.values() for _, check in many)
     redactor = Redactor(secrets_of([*harness.config.models.values(), *judges], environ))

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import re
+import unicodedata
 from dataclasses import dataclass
 from typing import ClassVar, Final
 
 from evalgate.checks.findings import PASSED, failed
+from evalgate.checks.numbers import BETWEEN, is_about, last_number, number_of, with_hyphens
 from evalgate.checks.origin import Origin
 from evalgate.checks.pattern import lines_with, read_pattern
 from evalgate.core.claim import split_lines
@@ -16,15 +17,12 @@ from evalgate.core.schema import Reader
 from evalgate.protocols import Finding
 
 _ERRORS: Final = r"(?i)^Traceback \(|\b(?:\w*error|\w*exception|fatal|panic(?:ked)?)\b"
-#: What makes a piece of text part of a longer token: "7" is neither in "17" nor in "7.5" or "-7".
-_BEFORE: Final = r"(?<![\w.+-])(?<!\d,)"
-_AFTER: Final = r"(?![\w-])(?![.,]\d)"
-_NUMBER: Final = re.compile(
-    r"(?:(?<![\w.)])[-+])?(?<![\w.])(?:(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?|\.\d+)(?:[eE][-+]?\d+)?"
-)
+#: What makes a piece of text part of a longer token: "7" is neither in "17" nor in "7.5", "-7",
+#: "1 007" with a blank that holds together, "7/8" or "7:30".
+_BEFORE: Final = rf"(?<![\w.+-])(?<!\d[{BETWEEN}/:])"
+_AFTER: Final = rf"(?![\w-])(?![.{BETWEEN}/:]\d)"
 _MATCHES: Final = ("token", "exact", "number")
 _SHOWN: Final = 60
-_ROUNDING: Final = 1e-12
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -70,7 +68,7 @@ class ExpectedOutput:
     Example: ``{type = "expected_output", command = "python3 sum.py", expected = "7"}``.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     origin: Origin
     expected: str
     match: str
@@ -85,7 +83,8 @@ class ExpectedOutput:
     def from_params(cls, params: Reader) -> ExpectedOutput:
         """Read where it stands, ``expected``, ``match`` (token, exact, number) and ``tolerance``.
 
-        By ``number`` the last number of the text counts; the tolerance is absolute.
+        By ``number`` the last number of the text counts, unless it may be read in two ways; the
+        tolerance is absolute.
         """
         match = params.choice("match", "token", _MATCHES)
         expected = params.text("expected")
@@ -112,15 +111,17 @@ class ExpectedOutput:
         return failed(f"{self.origin.name}: {self.match} {self.expected[:_SHOWN]!r} is not there")
 
     def _holds(self, text: str) -> bool:
-        if self.match == "exact":
-            return text.strip() == self.expected.strip()
         if self.match == "number":
             wanted, got = number_of(self.expected), last_number(text)
             if wanted is None or got is None:
                 return False
-            return math.isclose(got, wanted, rel_tol=_ROUNDING, abs_tol=self.tolerance)
-        words = r"\s+".join(map(re.escape, self.expected.split()))
-        return re.search(f"{_BEFORE}{words}{_AFTER}", text) is not None
+            return is_about(got, wanted, tolerance=self.tolerance)
+        # A letter with its accent is one, however it is written.
+        there, expected = (unicodedata.normalize("NFC", one) for one in (text, self.expected))
+        if self.match == "exact":
+            return there.strip() == expected.strip()
+        words = r"\s+".join(map(re.escape, with_hyphens(expected).split()))
+        return re.search(f"{_BEFORE}{words}{_AFTER}", with_hyphens(there)) is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -165,18 +166,3 @@ class ExactLabel:
         if label not in self.labels:
             return failed(f"{self.origin.name} is none of the labels")
         return PASSED if label == self.expected else failed(f"{label}, not {self.expected}")
-
-
-def last_number(text: str) -> float | None:
-    """Return the last number in a text, if it is finite; commas between thousands do not count."""
-    numbers = _NUMBER.findall(text)
-    return number_of(numbers[-1]) if numbers else None
-
-
-def number_of(text: str) -> float | None:
-    """Return the finite number that a text is."""
-    try:
-        number = float(text.replace(",", ""))
-    except ValueError:
-        return None
-    return number if math.isfinite(number) else None

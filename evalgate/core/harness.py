@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from evalgate.core.config import Config
 from evalgate.core.files import Tree
+from evalgate.core.models import ModelSpec
 from evalgate.core.short_name import short_of
 
 
@@ -15,7 +16,8 @@ class Harness:
     """The parts of a harness and their digests; ``files`` are what ``{harness_dir}`` holds.
 
     ``members`` are the paths of each part's files, as git matched them; the tables of the
-    configuration are a part that has none.
+    configuration are a part that has none. ``judging`` are the models by whose tables the judges of
+    tasks are served where they are not its own: those of who judges it.
     """
 
     label: str
@@ -24,6 +26,12 @@ class Harness:
     parts: Mapping[str, str]
     members: Mapping[str, tuple[str, ...]]
     files: Tree
+    judging: Mapping[str, ModelSpec] | None = None
+
+    @property
+    def judges(self) -> Mapping[str, ModelSpec]:
+        """The models, by their names, of which a task may name one as the place of its judge."""
+        return self.config.models if self.judging is None else self.judging
 
     @property
     def short(self) -> str:

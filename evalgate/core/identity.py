@@ -51,7 +51,8 @@ class Conditions:
     its version; ``images`` maps what an image is for (``sandbox``, or a task that has one of its
     own) to twelve hex that name its content, and is empty where there are none; ``promises`` says
     of each thing a sandbox may keep to whether it did, and is empty where that was not recorded;
-    ``judges`` are the ids of judging models that were served.
+    ``judges`` are the ids of judging models that were served, and ``judged_at`` maps each id that
+    was asked for to where that was; it is empty where that was not recorded.
     """
 
     sandbox: str
@@ -61,6 +62,7 @@ class Conditions:
     images: Mapping[str, str] = field(default_factory=dict)
     promises: Mapping[str, bool] = field(default_factory=dict)
     judges: tuple[str, ...] = ()
+    judged_at: Mapping[str, str] = field(default_factory=dict)
     format: int = FORMAT
 
     def _models(self, other: Conditions) -> tuple[str, ...]:
@@ -80,6 +82,7 @@ class Conditions:
             **({"images": dict(self.images)} if self.images else {}),
             **({"promises": dict(self.promises)} if self.promises else {}),
             **({"judges": list(self.judges)} if self.judges else {}),
+            **({"judged_at": dict(self.judged_at)} if self.judged_at else {}),
             "format": self.format,
         }
 
@@ -94,6 +97,7 @@ class Conditions:
             images={str(key): str(one) for key, one in value.get("images", {}).items()},
             promises={str(key): bool(one) for key, one in value.get("promises", {}).items()},
             judges=tuple(str(judge) for judge in value.get("judges", ())),
+            judged_at={str(key): str(one) for key, one in value.get("judged_at", {}).items()},
             format=int(value["format"]),
         )
 
@@ -121,6 +125,11 @@ class Conditions:
         ]
         if self.judges and other.judges and self.judges != other.judges:
             found.append(f"judges: {', '.join(self.judges)} against {', '.join(other.judges)}")
+        found += [
+            f"judge {name}: asked at {self.judged_at[name]} against {other.judged_at[name]}"
+            for name in sorted(self.judged_at.keys() & other.judged_at.keys())
+            if self.judged_at[name] != other.judged_at[name]
+        ]
         found += [
             f"image of the {name}: {self.images[name]} against {other.images[name]}"
             for name in sorted(self.images.keys() & other.images.keys())

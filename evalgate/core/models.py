@@ -36,6 +36,11 @@ class ModelSpec:
         return plan_path(self.upstream)
 
     @property
+    def place(self) -> str:
+        """Where it is asked, for a person; whose key that takes makes no other model of it."""
+        return f"{self.upstream} ({self.dialect})" if self.dialect else self.upstream
+
+    @property
     def served(self) -> tuple[str, str, str]:
         """Where requests for the id go: one id goes to one place."""
         return self.upstream, self.dialect, self.key_env

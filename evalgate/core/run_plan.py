@@ -28,7 +28,8 @@ class RunPlan:
     ``parts`` maps the parts of the harness to their digests, ``tasks`` the tasks; ``suite`` is the
     digest of all of them. ``sandbox`` and ``agent`` say what was found, ``images`` what it is made
     of. ``faults`` and ``tripwires`` name what was let in and looked for, ``beside`` the other
-    harness of which trials are, ``prices`` those of who judges where they are not its own.
+    harness of which trials are; ``prices``, and ``judges`` (where judging models are asked), name
+    those of who judges where they are not its own.
     """
 
     kind: str
@@ -46,6 +47,7 @@ class RunPlan:
     beside: str = ""
     series: str = MAIN
     prices: str = ""
+    judges: str = ""
     tripwires: str = ""
 
     def to_json(self) -> dict[str, Json]:
@@ -56,6 +58,7 @@ class RunPlan:
             "beside": self.beside,
             "series": "" if self.series == MAIN else self.series,
             "prices": self.prices,
+            "judges": self.judges,
             "tripwires": self.tripwires,
         }
         return {
@@ -77,7 +80,7 @@ class RunPlan:
         """Read the written form; LookupError, TypeError, ValueError or AttributeError otherwise."""
         optional = {
             name: str(value[name])
-            for name in ("faults", "beside", "series", "prices", "tripwires")
+            for name in ("faults", "beside", "series", "prices", "judges", "tripwires")
             if name in value
         }
         return cls(

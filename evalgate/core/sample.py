@@ -199,6 +199,7 @@ def joint_conditions(many: list[Conditions]) -> Conditions:
             for name in one.promises
         },
         judges=tuple(sorted({judge for one in many for judge in one.judges})),
+        judged_at={name: _judged_at(name, many) for one in many for name in one.judged_at},
         format=max((one.format for one in many), default=1),
     )
 
@@ -211,6 +212,10 @@ def _version(name: str, many: list[Conditions]) -> int:
 
 def _images(name: str, many: list[Conditions]) -> str:
     return ", ".join(sorted({one.images[name] for one in many if name in one.images}))
+
+
+def _judged_at(name: str, many: list[Conditions]) -> str:
+    return ", ".join(sorted({one.judged_at[name] for one in many if name in one.judged_at}))
 
 
 def _task_sample(task: str, trials: list[Trial]) -> TaskSample:

@@ -14,7 +14,7 @@ from evalgate.gateway.limits.charge import cost_of
 from evalgate.protocols import Sandboxes
 from evalgate.runner.bench import Bench
 from evalgate.runner.grade import grade, overall
-from evalgate.runner.judging import judges_of
+from evalgate.runner.judging import judges_of, places_of
 from evalgate.runner.work import Work, ungraded
 
 
@@ -68,6 +68,7 @@ def concluded(
             images=bench.provider_of(task).images,
             promises=asdict(bench.provider.promises),
             judges=judges_of(work.judged),
+            judged_at=places_of(bench, task) if work.judged else {},
         ),
         evidence=evidence,
         patch=render_patch(task.workspace, work.claim),

@@ -68,6 +68,15 @@ def judges_of(judged: Mapping[str, Judgement]) -> tuple[str, ...]:
     return tuple(sorted({model for one in judged.values() for model in one.models}))
 
 
+def places_of(bench: Bench, task: Task) -> dict[str, str]:
+    """Return where each judging model of a task is asked, by its id; empty where none may be."""
+    return {
+        check.model.id: check.model.place
+        for _, check in bench.checks[task.id]
+        if isinstance(check, LlmJudge) and check.model.id in bench.judges
+    }
+
+
 def ask_judge(
     gateway: Gateway,
     upstream: Upstream,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from evalgate.checks.table import build_judges
 from evalgate.commands.baselines.lineage import Step, commits_between, lineage
 from evalgate.commands.baselines.measured import sessions_here
 from evalgate.commands.console import Console
@@ -12,6 +13,7 @@ from evalgate.commands.fingerprint import changed_parts
 from evalgate.commands.making.account import holding
 from evalgate.commands.making.budget import budget_of, require_prices
 from evalgate.commands.making.estimate import estimate
+from evalgate.commands.making.judges import judged_by
 from evalgate.commands.making.pricing import judging_prices, priced_by
 from evalgate.commands.making.trials import Request, default_workers, make_trials
 from evalgate.commands.project import Project, State, open_state
@@ -124,12 +126,14 @@ def _go(asking: _Asking, counts: Counts) -> Bisection:
 def _make(asking: _Asking, ask: Ask) -> None:
     """Make trials of one harness. One range shares one budget, in one call or in several.
 
-    Their money is counted at the prices of the bad end, whatever a commit between says of its own.
+    Their money is counted at the prices of the bad end, and its judges are asked, whatever a commit
+    between says of its own.
     """
     step, options = asking.steps[ask.state], asking.options
     with open_state(asking.end.project, Subject.parse(step.commit)) as state:
         budget = budget_of(asking.end.config, options.max_usd)
-        harness = priced_by(asking.end.config, state.harness)
+        ends = asking.end.config
+        harness = judged_by(ends, priced_by(ends, state.harness))
         require_prices(harness, budget, [asking.task])
         request = Request(
             kind=Kind.CONFIRM,
@@ -182,13 +186,18 @@ def _known(end: State, steps: tuple[Step, ...], task: Task) -> _Known:
     """Count what was measured of the task on each harness, under the newest conditions.
 
     Harnesses that ask for equal models are held to equal conditions; what was measured under
-    others, such as of a model that the provider no longer serves, is left out.
+    others, such as of a model that the provider no longer serves, is left out. So is, on any of
+    them, what another judge than the end's was asked about.
     """
+    judges = {one.model.id: one.model.place for one in build_judges(task, end.harness.judges)}
     with open_state(end.project, Subject.parse("WORKTREE")) as here:
         each = [_of_task(here, step, task) for step in steps]
     newest: dict[tuple[str, ...], Session] = {}
     for step, sessions in zip(steps, each, strict=True):
         for one in sessions:
+            there = one.sample.conditions.judged_at
+            if any(there.get(name, place) != place for name, place in judges.items()):
+                continue
             if step.models not in newest or one.day >= newest[step.models].day:
                 newest[step.models] = one
     counts, left_out = [], []
@@ -196,8 +205,8 @@ def _known(end: State, steps: tuple[Step, ...], task: Task) -> _Known:
         passed = runs = 0
         for one in sessions:
             sample = one.sample.tasks[task.id]
-            conditions: Conditions = newest[step.models].sample.conditions
-            unequal = conditions.differences(one.sample.conditions)
+            like: Conditions = newest.get(step.models, one).sample.conditions
+            unequal = replace(like, judged_at=judges).differences(one.sample.conditions)
             if unequal:
                 left_out.append(
                     f"{step.commit[:12]}: {counted(len(sample.measured), 'trial')}, {unequal[0]}"

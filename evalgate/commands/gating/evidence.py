@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from evalgate.commands.cassettes.retention import recordings_aside
 from evalgate.commands.console import Console
 from evalgate.commands.gating.reproduced import reproduced_here
+from evalgate.commands.making.judges import judged_by, judges_digest
 from evalgate.commands.making.pricing import judging_prices, priced_by, prices_digest, repriced
 from evalgate.commands.making.reproduction import not_reproduced
 from evalgate.commands.making.trials import (
@@ -74,8 +75,8 @@ class HeadTrials:
 class Gathering:
     """Whose trials are gathered, by which tasks, and how much may be spent on it.
 
-    ``harness`` is the head's at the base's prices. With ``once`` a recording that was reproduced
-    here before is not graded again.
+    ``harness`` is the head's at the base's prices, and with its judges. With ``once`` a recording
+    that was reproduced here before is not graded again.
     """
 
     state: State
@@ -118,7 +119,7 @@ def gathering(
     return Gathering(
         state=state,
         base=base,
-        harness=priced_by(base.config, state.harness),
+        harness=judged_by(base.config, priced_by(base.config, state.harness)),
         tasks=judging_tasks(base.tasks, state.tasks),
         console=console,
         workers=workers,
@@ -216,11 +217,13 @@ def trials_here(it: Gathering) -> MadeHere:
     """Return what was made here already, of the tasks as they judge.
 
     All there is counts, not the run that came out best; but not what was made while something
-    else than the base's tripwires was looked for, nor what errored and was tried again, nor what
-    was made where nothing isolates, unless the configuration says so. What they cost is told by
-    the base's prices.
+    else than the base's tripwires was looked for, or where judges were asked elsewhere, nor what
+    errored and was tried again, nor what was made where nothing isolates, unless the configuration
+    says so. What they cost is told by the base's prices.
     """
     own, judging = prices_digest(it.state.harness), prices_digest(it.harness)
+    judges = judges_digest(it.tasks, it.harness.judges)
+    own_judges = judges_digest(it.tasks, it.state.harness.judges)
     wires = wires_digest(it.base.config.tripwires.wires)
     sandbox = it.state.config.sandbox
     digests = {task.id: task.digest for task in it.tasks}
@@ -230,7 +233,9 @@ def trials_here(it: Gathering) -> MadeHere:
         plan = run.plan
         if (plan.kind, plan.fingerprint) != (Kind.RUN, it.harness.fingerprint):
             continue
-        if plan.tripwires != wires or not sandbox.allows(plan.sandbox):
+        if plan.tripwires != wires or (plan.judges or own_judges) != judges:
+            continue
+        if not sandbox.allows(plan.sandbox):
             continue
         found = [one for one in run.trials if digests.get(one.task) == one.key.task_digest]
         if (plan.prices or own) != judging:

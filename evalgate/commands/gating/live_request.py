@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from evalgate.commands.gating.evidence import Gathering, request_of
 from evalgate.commands.making.budget import budget_of, require_prices
+from evalgate.commands.making.judges import foreign_judges
 from evalgate.commands.making.trials import Request, planned, wires_digest
 from evalgate.core.identity import Conditions
 from evalgate.core.sample import joint_conditions
@@ -49,8 +50,9 @@ def made_before(
 ) -> tuple[Trial, ...] | None:
     """Return the trials of the same request in its series, when it was made here already.
 
-    Not what was made while something else than its tripwires was looked for, and not what errored
-    too often to be a measurement; with ``conditions`` not what was made under others either.
+    Not what was made while something else than its tripwires was looked for or where judges were
+    asked elsewhere, and not what errored too often to be a measurement; with ``conditions`` not
+    what was made under others either.
     """
     policy = it.base.config.policy
     wanted = (
@@ -60,12 +62,13 @@ def made_before(
         "" if request.beside is None else request.beside.fingerprint,
         {task.id: task.digest for task in request.tasks},
         planned(request.jobs),
+        foreign_judges(request.harness, request.tasks),
         wires_digest(request.tripwires or ()),
     )
     for run in reversed(RunStore(it.state.project.state).finished()):
         one = run.plan
         found = (one.kind, one.series, one.fingerprint, one.beside, one.tasks, one.trials)
-        if (*found, one.tripwires) != wanted:
+        if (*found, one.judges, one.tripwires) != wanted:
             continue
         trials = run.trials
         errored = [trial for trial in trials if trial.outcome is Outcome.ERRORED]

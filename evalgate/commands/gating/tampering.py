@@ -7,6 +7,7 @@ from shlex import quote
 
 from evalgate.commands.gating.additions import additions
 from evalgate.commands.gating.settings_change import settings_change
+from evalgate.commands.making.judges import judge_edits
 from evalgate.commands.making.pricing import price_edits
 from evalgate.commands.project import WORKFLOWS, State
 from evalgate.core.files import Tree
@@ -104,7 +105,8 @@ def gate_edits(base: State, head: State) -> tuple[str, ...]:
     if workflows:
         found.append(f"this change edits the workflow: {', '.join(workflows)}")
     prices = price_edits(base.config, head.config)
-    return (*found, *prices, *_cassettes_edits(base, head), *_accepted(base, head))
+    judges = judge_edits(base.config, head.config, base.tasks)
+    return (*found, *judges, *prices, *_cassettes_edits(base, head), *_accepted(base, head))
 
 
 def _accepted(base: State, head: State) -> list[str]:

@@ -40,8 +40,7 @@ def require_prices(harness: Harness, budget: Allowance, tasks: Sequence[Task] = 
         if model.price is None:
             raise unknown_price(f"models.{model.name}", what)
     if budget.usd is not None:
-        models = harness.config.models
-        checks = (check for task in tasks for _, check in build_checks(task, models))
+        checks = (check for task in tasks for _, check in build_checks(task, harness.judges))
         for judge in judges_in(checks):
             require_judge_price(judge, budget)
 

@@ -37,7 +37,7 @@ def estimate(state: State, harness: Harness, tasks: Sequence[Task], trials: int)
     rows = [row.signals for row in sample.rows] if sample else []
     turns = [row.turns for row in rows if row.turns is not None]
     calls = f"about {round(median(turns) * trials)} model calls" if turns else "calls unknown"
-    judges = [judge for task in tasks for judge in build_judges(task, harness.config.models)]
+    judges = [judge for task in tasks for judge in build_judges(task, harness.judges)]
     times = trials / len(tasks) if tasks else 0
     each, judged = _of_agents(sample, harness, ids), _of_judges(judges)
     money = "cost unknown"

@@ -15,6 +15,7 @@ from evalgate import __version__
 from evalgate.commands.console import Console
 from evalgate.commands.making.announcement import announce
 from evalgate.commands.making.ended import Finished, summary
+from evalgate.commands.making.judges import foreign_judges
 from evalgate.commands.project import State
 from evalgate.core.faults import FaultPlan
 from evalgate.core.harness import Harness
@@ -277,6 +278,7 @@ def _plan(request: Request, bench: Bench) -> RunPlan:
         beside="" if beside is None else beside.fingerprint,
         series=request.series,
         prices=request.prices,
+        judges=foreign_judges(request.harness, request.tasks),
         tripwires=wires_digest(bench.tripwires),
     )
 

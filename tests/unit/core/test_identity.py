@@ -80,6 +80,15 @@ def test_a_judge_matters_only_where_both_sides_asked_one(conditions: Conditions)
     assert Conditions.from_json(one.to_json()) == one
 
 
+def test_where_a_judge_was_asked_matters_where_both_sides_know(conditions: Conditions) -> None:
+    """Of each judge by itself: a task may have more of them than another."""
+    one, two = (replace(conditions, judged_at={"j": at}) for at in ("anthropic", "env:MINE"))
+    assert one.differences(two) == ("judge j: asked at anthropic against env:MINE",)
+    assert one.differences(replace(conditions, judged_at={"j": "anthropic", "k": "openai"})) == ()
+    assert one.differences(conditions) == ()
+    assert Conditions.from_json(one.to_json()) == one
+
+
 def test_a_check_matters_only_where_both_sides_ran_it(conditions: Conditions) -> None:
     """A new kind of check makes nothing incomparable."""
     more = replace(conditions, checks={"file_exists": 1, "file_contains": 3})

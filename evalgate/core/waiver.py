@@ -10,8 +10,12 @@ from typing import Any
 from evalgate.core.decision import Decision
 from evalgate.core.identity import FORMAT, digest
 from evalgate.core.json import Json
+from evalgate.core.rates import counted
 from evalgate.core.short_name import short_of
 from evalgate.core.verdict import ABSOLUTE, SUITE, Verdict
+
+#: From so many days before its last one it is said that a waiver runs out.
+SOON_DAYS = 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +47,14 @@ class Waiver:
             f"{what} may fall by up to {self.max_drop * 100:g} points until {self.until}:"
             f" {self.reason}"
         )
+
+    def told(self, today: date) -> str:
+        """Say it, and how soon it runs out once that is soon."""
+        left = (self.until - today).days
+        if left > SOON_DAYS:
+            return self.sentence
+        last = "today is its last day" if left == 0 else f"runs out in {counted(left, 'day')}"
+        return f"{self.sentence} ({last})"
 
     def to_json(self) -> dict[str, Json]:
         """Return the form that is written as TOML."""
@@ -98,7 +110,7 @@ def waived(verdict: Verdict, waivers: Sequence[Waiver], *, today: date) -> Verdi
         verdict,
         decision=Decision.WAIVED,
         sentence=f"A known regression, accepted: {verdict.sentence}",
-        reasons=(*(f"waived: {one.sentence}" for one in used), *verdict.reasons),
+        reasons=(*(f"waived: {one.told(today)}" for one in used), *verdict.reasons),
     )
 
 

@@ -15,7 +15,7 @@ from evalgate.commands.gating.spot_check import spot_checked
 from evalgate.commands.gating.story import LATEST, tell
 from evalgate.commands.making.estimate import estimate
 from evalgate.commands.project import State
-from evalgate.commands.waive import after_waivers
+from evalgate.commands.waive import accepted_before, after_waivers
 from evalgate.core.decision import Decision
 from evalgate.core.foresight import blind, noisy, unlucky
 from evalgate.core.judgement import judge
@@ -146,7 +146,8 @@ class Weighing:
         run = LATEST if self.story.away or not head.run else head.run
         trajectories = f"trajectories: {read.sentence}; evalgate read {run}"
         open_ = noisy(stored, policy, runs=runs)
-        decided = (*self.story.decided, *open_, *_decided(head), *told, trajectories)
+        before = accepted_before(base)
+        decided = (*self.story.decided, *open_, *_decided(head), *told, *before, trajectories)
         story = replace(
             self.story,
             notes=notes,

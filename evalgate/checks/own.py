@@ -32,7 +32,7 @@ _PROGRAM: Final = Path(__file__).parent / "programs" / "own_check.py"
 class OwnCheck:
     """A function of the project's own says so."""
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     name: str
     params: str
 
@@ -60,7 +60,7 @@ class OwnCheck:
             return report
         if report.exit_code == 0:
             return PASSED
-        said = (report.output.strip().splitlines() or ["it said nothing"])[-1][:160]
+        said = (report.output.strip().splitlines() or ["it said nothing"])[-1][:300]
         return failed(said) if report.exit_code == _FAILED else errored(said)
 
 

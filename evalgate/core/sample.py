@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from evalgate.core.identity import Conditions
-from evalgate.core.trial import Evidence, Outcome, Signals, Trial
+from evalgate.core.trial import CheckResult, Evidence, Outcome, Signals, Trial
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -228,11 +228,22 @@ def _task_sample(task: str, trials: list[Trial]) -> TaskSample:
     )
 
 
+def _by_name(checks: Iterable[CheckResult]) -> dict[str, Outcome]:
+    """Return outcomes by the names of their checks; of equal ones the second is ``name #2``."""
+    known: Counter[str] = Counter()
+    found = {}
+    for check in checks:
+        known[check.name] += 1
+        again = known[check.name]
+        found[check.name if again == 1 else f"{check.name} #{again}"] = check.outcome
+    return found
+
+
 def _row(trial: Trial) -> Row:
     return Row(
         n=trial.key.n,
         outcome=trial.outcome,
-        checks={check.name: check.outcome for check in trial.checks},
+        checks=_by_name(trial.checks),
         reason=trial.reason,
         signals=trial.signals,
         cassette=trial.cassette,

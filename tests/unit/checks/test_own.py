@@ -30,9 +30,41 @@ def polite(seen, least=1):
 def odd(seen, what):
     return {"nan": float("nan"), "none": None, "one": 1, "true": True, "false": False}[what]
 
+def ends(seen, how):
+    import os, signal, sys
+    if how == "exec":
+        os.execvp("true", ["true"])
+    if how == "imports":
+        from checks import leaves
+    if how == "broken":
+        from checks import broken
+    {"_exit": os._exit, "exit": sys.exit}.get(how, lambda code: None)(0)
+    if how == "fails":
+        sys.exit(10)
+    if how == "kill":
+        os.kill(os.getpid(), signal.SIGKILL)
+    if how == "parent":
+        os.kill(os.getppid(), signal.SIGKILL)
+    if how == "raises":
+        raise ValueError("two\\nlines")
+    if how == "base":
+        raise KeyboardInterrupt
+    if how == "deep":
+        return ends(seen, how)
+    sys.stdout.write("\\n"); sys.stderr.write("loud\\n"); return True, 7
+
+def leaves_one(seen):
+    import subprocess, sys
+    subprocess.Popen([sys.executable, "-c", "import time; time.sleep(30)"], close_fds=False)
+    return False, "said"
+
+def many(seen):
+    return False, "é " * 100_000
+
 def reads(seen):
     return open("a.txt").read() == "new" and seen["changed"] == ["a.txt"]
 """
+LEAVES = "import sys\nsys.exit(0)\n"
 OTHER = "def polite_words():\n    return ['please', 'thank']\n"
 TOML = """\
 [metadata.evalgate]
@@ -48,6 +80,8 @@ def suite(**texts: str) -> tuple[Task, ...]:
         "tasks/one/environment/workspace/a.txt": "old",
         "tasks/checks/tone.py": CODE,
         "tasks/checks/words.py": OTHER,
+        "tasks/checks/leaves.py": LEAVES,
+        "tasks/checks/broken.py": "\ndef",
         **texts,
     }
     return load_suite({path: File(data=text.encode()) for path, text in files.items() if text})
@@ -56,7 +90,8 @@ def suite(**texts: str) -> tuple[Task, ...]:
 def test_the_code_is_part_of_the_task():
     """All of the package, in the digest; what lies elsewhere is not."""
     (task,) = suite()
-    assert set(task.own_checks) == {"checks/tone.py", "checks/words.py"}
+    names = ("tone", "words", "leaves", "broken")
+    assert set(task.own_checks) == {f"checks/{name}.py" for name in names}
     (other,) = suite(**{"tasks/checks/words.py": OTHER + "\n"})
     assert task.digest != other.digest
     (same,) = suite(**{"tasks/notes.py": "x = 1"})
@@ -126,7 +161,22 @@ def test_a_name_is_one_or_its_problem_is_said(name):
         ("odd", {"what": "nan"}, Outcome.ERRORED, "returned nan, which is neither"),
         ("odd", {"what": "none"}, Outcome.ERRORED, "returned None, which is neither"),
         ("odd", {"what": "one"}, Outcome.ERRORED, "returned 1, which is neither"),
-        ("missing", {}, Outcome.ERRORED, "AttributeError"),
+        ("missing", {}, Outcome.ERRORED, "checks/tone.py: AttributeError"),
+        ("polite", {"least": 3}, Outcome.FAILED, "checks/tone.py:3: 2 polite words"),
+        ("ends", {"how": "_exit"}, Outcome.ERRORED, "ended its process with exit code 0"),
+        ("ends", {"how": "exec"}, Outcome.ERRORED, "ended its process with exit code 0"),
+        ("ends", {"how": "exit"}, Outcome.ERRORED, "checks.tone:ends called for an exit (0)"),
+        ("ends", {"how": "fails"}, Outcome.ERRORED, "checks.tone:ends called for an exit (10)"),
+        ("ends", {"how": "imports"}, Outcome.ERRORED, "checks/leaves.py:2: checks.tone:ends"),
+        ("ends", {"how": "broken"}, Outcome.ERRORED, "checks/broken.py:2: SyntaxError"),
+        ("ends", {"how": "kill"}, Outcome.ERRORED, "checks.tone:ends was killed by signal 9"),
+        ("ends", {"how": "parent"}, Outcome.ERRORED, ""),
+        ("ends", {"how": "raises"}, Outcome.ERRORED, "checks/tone.py:26: ValueError: two lines"),
+        ("ends", {"how": "base"}, Outcome.ERRORED, "KeyboardInterrupt"),
+        ("ends", {"how": "deep"}, Outcome.ERRORED, "RecursionError"),
+        ("ends", {"how": "loud"}, Outcome.PASSED, ""),
+        ("leaves_one", {}, Outcome.FAILED, "said"),
+        ("many", {}, Outcome.FAILED, "é é"),
     ],
 )
 def test_what_an_own_check_finds(name, params, outcome, words, tmp_path: Path):

@@ -109,3 +109,17 @@ def test_what_lies_within_another_sample_is_no_news(sample: Callable[..., Sample
     assert not live(1.0).is_within(live(1.0, task="b"))
     assert not live().is_within(live())
     assert sample(a="pf").is_within(sample(a="pf"))  # of which nothing tells one from another
+
+
+def test_checks_of_one_name_are_told_apart() -> None:
+    """A second one that passes does not hide that the first failed."""
+    one = replace(
+        trial("a", 1, Outcome.FAILED),
+        checks=(
+            CheckResult(name="command_succeeds", outcome=Outcome.FAILED),
+            CheckResult(name="command_succeeds", outcome=Outcome.PASSED),
+        ),
+    )
+    sample = sample_of([one], fingerprint="f", evidence=Evidence.MEASURED)
+    assert sample.tasks["a"].check_names == ("command_succeeds", "command_succeeds #2")
+    assert sample.tasks["a"].check_passes("command_succeeds") == (0, 1)

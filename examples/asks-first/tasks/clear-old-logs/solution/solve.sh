@@ -1,0 +1,2 @@
+#!/bin/sh
+rm logs/2019.log

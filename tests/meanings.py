@@ -122,7 +122,7 @@ MEANINGS: Final[Mapping[str, str]] = {
     "budget.turns": "model turns",
     "budget.tool_calls": "tool calls",
     "budget.tokens": "tokens",
-    "budget.usd": "dollars: no model is asked once they are spent; `--max-usd` overrides it",
+    "budget.usd": "dollars: no model is asked once they are spent; `--usd` overrides it",
     "tripwires.policy": "`flag` shows a hit in the verdict, `void` voids it (exit 6)",
     "tripwires.without": (
         "usual ones left out: `history`, `hidden-tests`, `solution`, `grading`, `package-cache`"

@@ -73,7 +73,9 @@ pass_globals = click.make_pass_decorator(Globals)
 tasks_argument = click.argument("tasks", nargs=-1)
 workers_option = click.option("-j", "workers", type=click.IntRange(1), help="Trials at once.")
 rev_option = click.option("--rev", help="A revision, INDEX or WORKTREE (the default).")
-usd_option = click.option("--max-usd", type=Number(0, 1e9), help="Ask no model once this is spent.")
+usd_option = click.option(
+    "--usd", "max_usd", type=Number(0, 1e9), help="Ask no model once so many dollars are spent."
+)
 faults_option = click.option(
     "--faults",
     metavar="PLAN",

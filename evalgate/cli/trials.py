@@ -126,7 +126,6 @@ def regrade(options: Globals, /, **asked: Any) -> int:
 @workers_option
 @click.option(
     "--usd",
-    "--max-usd",
     "max_usd",
     type=Number(0, 1e9),
     help="Spend so much at most on the whole gate: fewer trials where it has to be, dealt out so"

@@ -76,6 +76,7 @@ class RunReport:
     ``info`` says of the run what ``run.json`` does; ``verdict`` is ``verdict.json`` where the run
     was judged; ``pages`` and ``differences`` go by task and number of the trial, a difference
     being the diff from the last passing output to this one; ``tags`` and ``references`` by task.
+    ``missing`` are tasks and numbers of trials that an unfinished run did not make.
     """
 
     project: str
@@ -88,6 +89,7 @@ class RunReport:
     pages: Mapping[tuple[str, int], TrialPage] = field(default_factory=dict)
     references: Mapping[str, Reference] = field(default_factory=dict)
     differences: Mapping[tuple[str, int], str] = field(default_factory=dict)
+    missing: tuple[tuple[str, int], ...] = ()
     notes: tuple[str, ...] = ()
 
     @property

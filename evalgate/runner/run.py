@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Final, Protocol
@@ -30,6 +30,7 @@ from evalgate.runner.journals import paid_for
 from evalgate.runner.made import Made
 from evalgate.runner.recorded import RecordedTrial
 from evalgate.runner.stopped import TrialStoppedError
+from evalgate.runner.waits import all_of, first_of
 from evalgate.store.runs import RunFolder
 
 _STOPPED = (KeyboardInterrupt, TrialStoppedError)
@@ -108,11 +109,12 @@ def execute(
                     waiting.add(pool.submit(work, queue.popleft()))
                 if not waiting:
                     break
-                done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                done = first_of(waiting)
+                waiting -= done
                 cut += _over(done)
         except BaseException as error:
             stop.set()
-            wait(waiting)
+            all_of(waiting)
             kept = f"{len(have)} of {len(jobs)} trials are kept in {run.id}"
             if isinstance(error, OSError):
                 message = f"{from_os_error(error).message}; {kept}"
@@ -207,7 +209,7 @@ def _over_budget(spending: Spending, after: str) -> EvalgateError:
     stop = used_up or spending.refused
     limit = stop.limit if stop else "this run"
     money = limit.startswith("$")
-    larger = "--max-usd" if money else "[budget]"
+    larger = "--usd" if money else "[budget]"
     if stop and stop.unknown:
         what = "cost" if money else "number of tokens"
         message = f"the {what} of a trial is unknown, so a budget of {limit} can not hold"

@@ -131,9 +131,9 @@ def merged(repo: Repo, source: str) -> dict[str, Any]:
 def few(workflow: Path, folder: Path) -> Path:
     """Return a copy of a workflow that makes two trials of a task, and no more."""
     text = workflow.read_text()
-    assert "--max-usd 10" in text
+    assert "--usd 10" in text
     copy = folder / workflow.name
-    copy.write_text(text.replace("--max-usd 10", "--max-usd 10 -k 2"))
+    copy.write_text(text.replace("--usd 10", "--usd 10 -k 2"))
     return copy
 
 

@@ -253,7 +253,7 @@ def test_expected_tests_without_tests(repo, evalgate):
 def test_a_budget_is_an_amount_of_money(repo, evalgate, money):
     """What is never reached stops nothing."""
     env = {"SCRIPTED_URL": "http://127.0.0.1:9"}
-    assert evalgate("run", "--max-usd", money, cwd=repo.path, env=env).returncode == 2
+    assert evalgate("run", "--usd", money, cwd=repo.path, env=env).returncode == 2
 
 
 @pytest.mark.parametrize(

@@ -61,7 +61,7 @@ def test_a_price_is_that_of_the_baseline_s_own_trials(recorded, project):
     assert done.returncode == 0, done.stderr
     assert "nobody measured this harness: the newest baseline is 1 change old" in done.stdout
     assert "takes 40 live trials (20 of 2 tasks each), about $4.80" in done.stdout
-    refused = project("baseline", "renew", "-k", "2", "--live", "--max-usd", "0.2")
+    refused = project("baseline", "renew", "-k", "2", "--live", "--usd", "0.2")
     assert refused.returncode == 8
     assert len(names(recorded)) == 1
 

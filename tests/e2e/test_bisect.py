@@ -171,10 +171,10 @@ def test_money_bounds_all_of_it(recorded, scripted, evalgate):
     env = {"SCRIPTED_URL": scripted.url}
     asked = len(scripted.requests)
     call = ("bisect", "double", f"{first}..HEAD", "-j", "1")
-    done = evalgate(*call, "--max-usd", "0.5", cwd=recorded.path, env=env)
+    done = evalgate(*call, "--usd", "0.5", cwd=recorded.path, env=env)
     assert done.returncode == 8, done.stdout + done.stderr
     assert len(scripted.requests) - asked <= 5  # each costs $0.12
-    assert evalgate(*call, "--max-usd", "5", cwd=recorded.path, env=env).returncode == 0
+    assert evalgate(*call, "--usd", "5", cwd=recorded.path, env=env).returncode == 0
     assert len(scripted.requests) - asked == 10
 
 
@@ -193,7 +193,7 @@ def test_money_is_counted_by_one_table_of_prices(recorded, scripted, evalgate):
     dry = evalgate(*call, "--dry-run", cwd=recorded.path, env=env)
     assert "at most" in dry.stdout
     assert "$0 (the model runs here)" not in dry.stdout
-    done = evalgate(*call, "--max-usd", "0.5", cwd=recorded.path, env=env)
+    done = evalgate(*call, "--usd", "0.5", cwd=recorded.path, env=env)
     assert done.returncode == 8, done.stdout + done.stderr
     assert len(scripted.requests) - asked <= 5  # each costs $0.12
     for info in (recorded.path / ".evalgate/runs").glob("*-confirm-*/trials.jsonl"):

@@ -31,7 +31,7 @@ def gate(repo, scripted, evalgate):
     def begin(prompt: str, more: str = ""):
         text = config.replace('upstream = "env:SCRIPTED_URL"', price) + more
         repo.write("evalgate.toml", text)
-        done = evalgate("run", "--max-usd", "9", cwd=repo.path, env=env)
+        done = evalgate("run", "--usd", "9", cwd=repo.path, env=env)
         assert done.returncode == 0, done.stderr
         accepted = evalgate("baseline", "accept", "-k", "1", cwd=repo.path)
         assert accepted.returncode == 0, accepted.stderr
@@ -52,7 +52,7 @@ def test_rounds_and_confirmation_share_one_budget(gate, scripted, repo):
     """They had one each. The same command then asks for nothing more; a larger one goes on."""
     call = gate("Be WRONG.\n")
     scripted.usage = TWICE
-    done = call("--live", "--max-usd", "2.9")
+    done = call("--live", "--usd", "2.9")
     assert done.returncode == 8, done.stdout + done.stderr
     assert len(scripted.requests) * 2 * COST == pytest.approx(2.9, abs=2 * COST)
     found = verdict(repo)
@@ -60,9 +60,9 @@ def test_rounds_and_confirmation_share_one_budget(gate, scripted, repo):
     assert "Inconclusive: the budget ended before this was decided" in found["sentence"]
     assert "something was suspected and not confirmed" in found["reasons"][0]
     scripted.requests.clear()
-    assert call("--live", "--max-usd", "2.9").returncode == 8
+    assert call("--live", "--usd", "2.9").returncode == 8
     assert scripted.requests == []
-    assert call("--live", "--max-usd", "9").returncode == 1
+    assert call("--live", "--usd", "9").returncode == 1
     assert verdict(repo)["decision"] == "regression"
 
 
@@ -113,7 +113,7 @@ def test_gates_of_one_pair_at_once_spend_one_budget(gate, scripted, repo):
 def test_the_money_is_dealt_out_before_it_is_spent(gate, scripted, repo):
     """What confirms a suspicion is kept aside: fewer rounds, and a decision all the same."""
     call = gate("Be WRONG.\n")
-    done = call("--live", "--max-usd", "2.9")
+    done = call("--live", "--usd", "2.9")
     assert done.returncode == 1, done.stdout + done.stderr
     assert "2 trials a task, not 3; the rest is kept to confirm by" in done.stdout
     prompts = ["WRONG" in one["messages"][0]["content"] for one in scripted.requests]
@@ -133,7 +133,7 @@ def test_a_dear_task_is_run_less_often(gate, scripted, repo):
     scripted.answer = dear
     call = gate("Fix it, please.\n")
     # One of each costs 1.05; with what may be confirmed 11.55; two more of the cheap one 0.06.
-    done = call("--live", "--max-usd", "11.7")
+    done = call("--live", "--usd", "11.7")
     assert done.returncode == 8, done.stdout + done.stderr
     assert "1 to 3 trials a task" in done.stdout
     asked = ["double" in one["messages"][-1]["content"] for one in scripted.requests]
@@ -172,7 +172,7 @@ def test_a_budget_that_ends_a_round_is_no_pass(gate, scripted, repo):
 def test_without_money_nothing_passes(gate, scripted, repo):
     """Nor is anything asked."""
     call = gate("Fix it, please.\n")
-    done = call("--live", "--max-usd", "0")
+    done = call("--live", "--usd", "0")
     assert done.returncode == 8, done.stdout + done.stderr
     assert scripted.requests == []
     assert verdict(repo)["sentence"] == "Inconclusive: the budget ended before a trial was made."
@@ -182,6 +182,6 @@ def test_what_must_pass_decides_though_the_money_is_gone(gate, scripted, repo):
     """A floor that is not kept needs no further trial."""
     call = gate("Be WRONG.\n", '[policy]\nmust_pass = ["double"]\n')
     scripted.usage = TWICE
-    done = call("--live", "--max-usd", "2.9")
+    done = call("--live", "--usd", "2.9")
     assert done.returncode == 1, done.stdout + done.stderr
     assert "double must pass" in verdict(repo)["sentence"]

@@ -56,6 +56,7 @@ def test_an_unfinished_run_is_told_as_one(recorded, evalgate):
         done = evalgate(*words.split(), cwd=recorded.path)
         assert done.returncode == 0, done.stderr
         assert said in done.stdout, words
+        assert done.stdout.count("<skipped ") == (2 if "junit" in words else 0)
     (run / "trials.jsonl").write_text("")
     done = evalgate("show", "latest", cwd=recorded.path)
     assert done.returncode == 2

@@ -181,10 +181,12 @@ def test_a_budget_stops_a_run_and_a_larger_one_goes_on(repo, scripted, evalgate)
     price = "price = { input = 10.0, output = 0.0 }\n[agent]"
     repo.write("evalgate.toml", config.replace("[agent]", price))
     env = {"SCRIPTED_URL": scripted.url}
-    done = evalgate("run", "-j", "1", "--max-usd", "0.0025", cwd=repo.path, env=env)
+    done = evalgate("run", "-j", "1", "--usd", "0.0025", cwd=repo.path, env=env)
     assert done.returncode == 8, done.stderr
     assert len(trials(repo)) == 3
-    done = evalgate("run", "-j", "1", "--max-usd", "1", cwd=repo.path, env=env)
+    shown = evalgate("show", "latest", cwd=repo.path).stdout
+    assert "not finished: 3 of 6 trials made (the budget of $0.0025 is" in shown, shown
+    done = evalgate("run", "-j", "1", "--usd", "1", cwd=repo.path, env=env)
     assert done.returncode == 0, done.stderr
     assert len(scripted.requests) == 6
 
@@ -192,7 +194,7 @@ def test_a_budget_stops_a_run_and_a_larger_one_goes_on(repo, scripted, evalgate)
 def test_a_budget_without_a_price_is_refused_before_the_first_call(repo, scripted, evalgate):
     """An unknown price can not hold a budget."""
     env = {"SCRIPTED_URL": scripted.url}
-    done = evalgate("run", "--max-usd", "1", cwd=repo.path, env=env)
+    done = evalgate("run", "--usd", "1", cwd=repo.path, env=env)
     assert done.returncode == 2
     assert "price is unknown" in done.stderr
     assert not scripted.requests

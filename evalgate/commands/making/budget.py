@@ -26,7 +26,7 @@ def budget_of(config: Config, max_usd: float | None) -> Allowance:
         return config.budget
     if not math.isfinite(max_usd):
         message = f"a budget of {max_usd} is no amount of money"
-        raise UsageError(message, hint="give US dollars, for example --max-usd 5")
+        raise UsageError(message, hint="give US dollars, for example --usd 5")
     return replace(config.budget, usd=max_usd)
 
 

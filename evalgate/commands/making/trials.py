@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -137,7 +137,9 @@ def make_trials(
                         listener=console,
                         resumes=request.kind.asks_model or not request.fresh,
                     )
-            except (BudgetReachedError, InterruptedRunError):
+            except (BudgetReachedError, InterruptedRunError) as error:
+                with suppress(OSError):  # a full disk may be what ended it
+                    run.write_info({**run.info, "stopped": error.message})
                 if request.account and request.series == MAIN and run.trials:
                     _end(run, run.trials, started)  # its journals stay: they tell what was paid
                 raise
@@ -154,7 +156,8 @@ def _end(run: RunFolder, trials: Sequence[Trial], started: datetime) -> None:
         "summary": summary(trials),
         "times": times(started),
     }
-    run.write_info({**run.info, **done})
+    known = {name: value for name, value in run.info.items() if name != "stopped"}
+    run.write_info({**known, **done})
 
 
 def _setup(request: Request, harness: Harness) -> Setup:

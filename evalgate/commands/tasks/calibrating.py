@@ -88,7 +88,7 @@ def calibrate_judge(
         outcomes = _ask(judge, chosen, known, environ, spending)
     except OverBudgetError:
         limit = spending.refused.limit if spending.refused else "this command"
-        larger = "--max-usd" if limit.startswith("$") else "[budget]"
+        larger = "--usd" if limit.startswith("$") else "[budget]"
         hint = f"raise {larger}, or label fewer texts: only a whole calibration is kept"
         message = f"the labels take more than the budget of {limit}"
         raise BudgetReachedError(message, hint=hint) from None

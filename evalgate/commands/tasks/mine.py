@@ -28,6 +28,7 @@ from evalgate.errors import InterruptedRunError, NothingRanError, UsageError
 from evalgate.repo.commits import read_commits
 from evalgate.runner.prove import Prover, prove
 from evalgate.runner.stopped import TrialStoppedError
+from evalgate.runner.waits import all_of
 from evalgate.wiring import prover_for
 
 #: More names of tests than this in a task.toml are no help to anybody.
@@ -166,6 +167,7 @@ def _proven(
                         break
                 if not waiting:
                     return
+                all_of(waiting[:1])
                 yield waiting.pop(0).result()
         except (KeyboardInterrupt, TrialStoppedError) as error:
             message = "interrupted: the folders that were written are whole"

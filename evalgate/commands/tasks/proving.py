@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
+from concurrent.futures import ThreadPoolExecutor
 
 from evalgate.commands.console import Console
 from evalgate.core.proof import Proof
@@ -12,6 +12,7 @@ from evalgate.core.task import Task
 from evalgate.errors import InterruptedRunError
 from evalgate.runner.prove import Prover, prove
 from evalgate.runner.stopped import TrialStoppedError
+from evalgate.runner.waits import first_of
 
 
 def prove_all(
@@ -26,10 +27,13 @@ def prove_all(
     with ThreadPoolExecutor(max_workers=workers) as pool:
         waiting = [pool.submit(prove, prover, task, stop) for task in tasks]
         try:
-            for number, future in enumerate(as_completed(waiting), 1):
-                proof = future.result()
-                mark = "proven" if proof.proven else "not proven"
-                console.note(f"[{number}/{len(tasks)}] {mark}: {proof.task}")
+            left = set(waiting)
+            while left:
+                for future in first_of(left):
+                    left.remove(future)
+                    proof = future.result()
+                    mark = "proven" if proof.proven else "not proven"
+                    console.note(f"[{len(tasks) - len(left)}/{len(tasks)}] {mark}: {proof.task}")
         except BaseException as error:
             stop.set()
             for future in waiting:

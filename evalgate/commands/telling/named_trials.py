@@ -13,11 +13,15 @@ from evalgate.wiring import Kind
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NamedTrials:
-    """A run, and those of its finished trials that were asked for; ``task`` is empty for all."""
+    """A run, and those of its finished trials that were asked for; ``task`` is empty for all.
+
+    ``missing`` are tasks and numbers of the trials that were asked for and not made.
+    """
 
     run: RunFolder
     task: str
     trials: tuple[Trial, ...]
+    missing: tuple[tuple[str, int], ...] = ()
 
 
 def name_trial(run: RunFolder, trial: Trial) -> str:
@@ -36,7 +40,8 @@ def unfinished(run: RunFolder) -> str:
         how = "the command that made it begins anew, which asks no model"
     if run.info.get("abandoned"):
         how = "it was given up for a run that was begun anew"
-    return f"this run is not finished: {len(run.trials)} of {many} made; {how}"
+    why = f" ({run.info['stopped']})" if run.info.get("stopped") else ""
+    return f"this run is not finished: {len(run.trials)} of {many} made{why}; {how}"
 
 
 def find_trials(store: RunStore, name: str) -> NamedTrials:
@@ -53,4 +58,15 @@ def find_trials(store: RunStore, name: str) -> NamedTrials:
         message = f"run {run.id} {state}"
         hint = f"evalgate show {run.id} lists its tasks" if run.trials else unfinished(run)
         raise UsageError(message, hint=hint)
-    return NamedTrials(run=run, task=task, trials=tuple(trials))
+    return NamedTrials(
+        run=run, task=task, trials=tuple(trials), missing=() if number else _missing(run, task)
+    )
+
+
+def _missing(run: RunFolder, task: str) -> tuple[tuple[str, int], ...]:
+    """Return what an unfinished run would still make, all of it or of a task."""
+    if run.info.get("finished"):
+        return ()
+    made = {(trial.task, trial.key.n) for trial in run.trials}
+    wanted = [(one.task, one.n) for one in run.plan.trials if not task or one.task == task]
+    return tuple(one for one in wanted if one not in made)

@@ -51,6 +51,7 @@ def run_report(project: Project, name: str) -> RunReport:
         pages=pages,
         references=references,
         differences=_differences(trials, references, here.tasks),
+        missing=named.missing,
         notes=(*filter(None, [unfinished(run)]), *here.notes),
     )
 

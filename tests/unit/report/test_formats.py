@@ -6,6 +6,7 @@ import json
 import re
 import xml.etree.ElementTree as ET
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -58,6 +59,18 @@ def test_junit_is_that_of_jenkins(report):
     assert len(root.findall("./testsuite/testcase/error")) == outcomes[Outcome.ERRORED]
     assert root.get("failures") == str(outcomes[Outcome.FAILED])
     assert root.get("errors") == str(outcomes[Outcome.ERRORED])
+
+
+def test_what_was_not_made_is_skipped_in_junit(report):
+    """It is there under the name that it will have, and no server takes it for a pass."""
+    task, last = report.trials[-1].task, report.trials[-1].key.n
+    missing = ((task, last + 1), ("never begun <&>", 1))
+    text = render_junit(replace(report, missing=missing))
+    JUNIT.validate(text)
+    root = ET.fromstring(text)
+    assert len(root.findall("./testsuite/testcase/skipped")) == 2
+    assert root.get("tests") == str(len(report.trials) + 2)
+    assert [one.get("skipped") for one in root.iter("testsuite")].count("1") == 2
 
 
 def test_names_of_cases_hold_nothing_of_a_run():

@@ -158,9 +158,9 @@ def test_what_could_not_be_judged_is_named(tmp_path, labels, git_environment):
 @pytest.mark.parametrize(
     ("budget", "usd", "limit", "option"),
     [
-        ("", 0.001, "$0.001", "--max-usd"),
-        ("[budget]\nusd = 0.001\n", None, "$0.001", "--max-usd"),
-        ("[budget]\nusd = 9\n", 0.001, "$0.001", "--max-usd"),
+        ("", 0.001, "$0.001", "--usd"),
+        ("[budget]\nusd = 0.001\n", None, "$0.001", "--usd"),
+        ("[budget]\nusd = 9\n", 0.001, "$0.001", "--usd"),
         ("[budget]\ntokens = 700\n", 9, "700 tokens", "[budget]"),
     ],
 )

@@ -100,6 +100,7 @@ def new_task(project: Project, options: NewOptions, ask: Ask) -> Answer:
         lines.insert(1, f"note: git ignores files of it, which belong to it: git add -f {place}")
     if not task.solution:
         lines.insert(1, "note: it has no solution yet, so it can not be proven: write solve.sh")
+    lines += folders.notes
     value: dict[str, Json] = {"task": task.id, "folder": place, "origin": dict(folder.origin)}
     return Answer(text="\n".join(lines), value=value)
 

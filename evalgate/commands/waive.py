@@ -86,6 +86,16 @@ def after_waivers(verdict: Verdict, base: State, head: State) -> tuple[Verdict, 
     return found, tuple(notes)
 
 
+def accepted_before(base: State) -> tuple[str, ...]:
+    """Say what was accepted of the base's own harness, as long as that holds."""
+    own = base.fingerprint.digest
+    return tuple(
+        f"accepted of the base: {one.told(today())}"
+        for one in load_waivers(base.view.read_prefix(base.project.within(FOLDER)))
+        if one.head == own and today() <= one.until
+    )
+
+
 def today() -> date:
     """Return the day it is, in UTC."""
     return datetime.now(UTC).date()

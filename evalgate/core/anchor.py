@@ -16,7 +16,7 @@ from evalgate.core.policy import Policy
 from evalgate.core.rule import rule
 from evalgate.core.sample import Sample
 from evalgate.core.statistics import Difference, pass_rate_difference
-from evalgate.core.verdict import SUITE, Verdict, counts_of, prepare
+from evalgate.core.verdict import ANCHOR, Verdict, counts_of, prepare
 
 #: Decisions that an anchor may turn: nothing was found against the parent.
 _TURNED: Final = (
@@ -88,5 +88,5 @@ def turned(verdict: Verdict, found: Since) -> Verdict:
         decision=Decision.REGRESSION,
         sentence=f"This is worse than the last release. {found.sentence}",
         reasons=(parent, *verdict.reasons),
-        blocked_by=found.broken or frozenset({SUITE}),
+        blocked_by=frozenset({ANCHOR}),
     )

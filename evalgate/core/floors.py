@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evalgate.core.policy import Policy
 from evalgate.core.rates import counted
-from evalgate.core.sample import Sample
+from evalgate.core.sample import Sample, TaskSample
 
 
 def below_floor(head: Sample, policy: Policy, base: Sample | None) -> tuple[str, ...]:
@@ -15,12 +15,11 @@ def below_floor(head: Sample, policy: Policy, base: Sample | None) -> tuple[str,
     """
     head = head.without(policy.quarantined)
     found = []
-    for name in policy.must_pass:
+    for name in unkept(head, policy):
         task = head.tasks.get(name)
         if task is None or not task.measured:
-            if name not in policy.quarantined:
-                found.append(f"{name} must pass and was not measured")
-        elif task.passed < len(task.measured):
+            found.append(f"{name} must pass and was not measured")
+        else:
             times = counted(len(task.measured), "time")
             found.append(f"{name} must pass and passed {task.passed} of {times}")
     if base is not None and base.tasks:
@@ -30,6 +29,16 @@ def below_floor(head: Sample, policy: Policy, base: Sample | None) -> tuple[str,
         below = f"below {policy.min_pass_rate * 100:g} %"
         found.append(f"the mean pass rate is {100 * rate:.1f} %, {below}{_as_before(base, policy)}")
     return tuple(found)
+
+
+def unkept(head: Sample, policy: Policy) -> tuple[str, ...]:
+    """Return the tasks that must pass, and did not each time that they were measured, if ever."""
+    asked = [name for name in policy.must_pass if name not in policy.quarantined]
+    return tuple(name for name in asked if not _passes(head.tasks.get(name)))
+
+
+def _passes(task: TaskSample | None) -> bool:
+    return task is not None and bool(task.measured) and task.passed == len(task.measured)
 
 
 def _as_before(base: Sample | None, policy: Policy) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import Final
 
 from evalgate.core.advice import Advice, advice
 from evalgate.core.change import COMPARABLE, Change, TaskChange, change_of, to_json
@@ -27,14 +28,16 @@ from evalgate.core.trial import Outcome
 from evalgate.errors import ExitCode
 
 #: What a regression may be blocked by, beside single tasks: no task has such a name.
-SUITE, FLOOR = "(suite)", "(floor)"
+SUITE, FLOOR, ANCHOR = "(suite)", "(floor)", "(anchor)"
+#: What is asked of a head whatever its base does: no waiver of the pair is for it.
+ABSOLUTE: Final = frozenset({FLOOR, ANCHOR})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Verdict:
     """One decision, and everything a person needs to believe or doubt it.
 
-    ``blocked_by`` names what a regression is one by: tasks, the whole suite, a floor.
+    ``blocked_by`` names what a regression is one by: tasks, the whole suite, a floor, an anchor.
     """
 
     decision: Decision
@@ -91,8 +94,13 @@ class Verdict:
         """Whether to keep the change, where that can be said."""
         moved = {change.name: change.flag for change in self.signals}.get("cost_usd")
         base, head = self.outcome_costs
-        floor = self.blocked_by == {FLOOR}
-        return advice(self.decision, moved, base=base, head=head, floor=floor)
+        least = self.absolute
+        return advice(self.decision, moved, base=base, head=head, floor=least)
+
+    @property
+    def absolute(self) -> bool:
+        """Tell whether it blocks, and not because the head does worse than its base."""
+        return bool(self.blocked_by) and self.blocked_by <= ABSOLUTE
 
     def to_json(self) -> dict[str, Json]:
         """Return the content of ``verdict.json``."""

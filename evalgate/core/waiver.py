@@ -10,8 +10,12 @@ from typing import Any
 from evalgate.core.decision import Decision
 from evalgate.core.identity import FORMAT, digest
 from evalgate.core.json import Json
+from evalgate.core.rates import counted
 from evalgate.core.short_name import short_of
-from evalgate.core.verdict import FLOOR, SUITE, Verdict
+from evalgate.core.verdict import ABSOLUTE, SUITE, Verdict
+
+#: From so many days before its last one it is said that a waiver runs out.
+SOON_DAYS = 14
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,6 +47,14 @@ class Waiver:
             f"{what} may fall by up to {self.max_drop * 100:g} points until {self.until}:"
             f" {self.reason}"
         )
+
+    def told(self, today: date) -> str:
+        """Say it, and how soon it runs out once that is soon."""
+        left = (self.until - today).days
+        if left > SOON_DAYS:
+            return self.sentence
+        last = "today is its last day" if left == 0 else f"runs out in {counted(left, 'day')}"
+        return f"{self.sentence} ({last})"
 
     def to_json(self) -> dict[str, Json]:
         """Return the form that is written as TOML."""
@@ -77,9 +89,10 @@ def waived(verdict: Verdict, waivers: Sequence[Waiver], *, today: date) -> Verdi
     """Return a regression as waived, when all that it is blocked by is accepted today.
 
     Each broken task needs a waiver of its own that covers its drop; a suite that fell needs one
-    for the suite. What falls below a floor or breaks a budget can not be waived.
+    for the suite. What falls below a floor, breaks a budget or is worse than an anchor can not be
+    waived.
     """
-    if verdict.decision is not Decision.REGRESSION or FLOOR in verdict.blocked_by:
+    if verdict.decision is not Decision.REGRESSION or verdict.blocked_by & ABSOLUTE:
         return verdict
     if verdict.base is None or verdict.head is None or not verdict.blocked_by:
         return verdict
@@ -97,7 +110,7 @@ def waived(verdict: Verdict, waivers: Sequence[Waiver], *, today: date) -> Verdi
         verdict,
         decision=Decision.WAIVED,
         sentence=f"A known regression, accepted: {verdict.sentence}",
-        reasons=(*(f"waived: {one.sentence}" for one in used), *verdict.reasons),
+        reasons=(*(f"waived: {one.told(today)}" for one in used), *verdict.reasons),
     )
 
 

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Final
 
 from evalgate.core.change import Change, TaskChange
+from evalgate.core.decision import Decision
+from evalgate.core.floors import unkept
 from evalgate.core.sample import Row, TaskSample
 from evalgate.core.trial import Outcome
 from evalgate.core.verdict import Verdict
@@ -57,7 +59,8 @@ class TaskRow:
     """One task: how often it passed on each side, what became of it, how it fails now.
 
     ``signs`` has a sign for each trial of the head, ``why`` says what no failure says. A ``broken``
-    one passes less often, a ``proven`` one by more than chance.
+    one passes less often, a ``proven`` one by more than chance; ``asked`` is one that must pass
+    and does not, whatever it did before.
     """
 
     task: str
@@ -70,6 +73,7 @@ class TaskRow:
     why: str = ""
     broken: bool = False
     proven: bool = False
+    asked: bool = False
 
     @property
     def failing(self) -> str:
@@ -81,23 +85,42 @@ class TaskRow:
         """What became of it, in words for somebody who sees no table."""
         return f"passed {self.base} before and passes {self.head} now"
 
+    @property
+    def lead(self) -> str:
+        """What the row is to a verdict that blocks."""
+        if self.asked:
+            return "What must pass and does not"
+        return "What broke" if self.proven else "What fell most"
+
 
 def task_rows(verdict: Verdict) -> list[TaskRow]:
     """Return all tasks, those first that a reader has to see first."""
+    asked = () if verdict.head is None else unkept(verdict.head, verdict.policy)
     order = list(Change)
-    return [_row(one) for one in sorted(verdict.changes, key=lambda c: order.index(c.change))]
+    changes = sorted(verdict.changes, key=lambda c: (c.task not in asked, order.index(c.change)))
+    return [_row(one, asked=one.task in asked) for one in changes]
+
+
+def culprits(verdict: Verdict) -> list[TaskRow]:
+    """Return the tasks that a block rests on, accepted or not: what must pass, then what fell.
+
+    None for a block by what no single task is to blame for.
+    """
+    if verdict.decision not in {Decision.REGRESSION, Decision.WAIVED}:
+        return []
+    return [row for row in task_rows(verdict) if row.asked or (row.broken and not verdict.absolute)]
 
 
 def moved_rows(verdict: Verdict) -> list[TaskRow]:
     """Return the tasks that moved, or can not be compared; none where no trial ran."""
     if verdict.head is not None and not verdict.head.rows:
         return []
-    return [row for row in task_rows(verdict) if row.change != Change.SAME]
+    return [row for row in task_rows(verdict) if row.asked or row.change != Change.SAME]
 
 
 def fallen_rows(verdict: Verdict) -> list[TaskRow]:
-    """Return the tasks that pass less often than before."""
-    return [row for row in task_rows(verdict) if row.broken]
+    """Return the tasks that pass less often than before, or than they must."""
+    return [row for row in task_rows(verdict) if row.asked or row.broken]
 
 
 def failures_of(sample: TaskSample | None) -> tuple[Failure, ...]:
@@ -119,19 +142,21 @@ def _check(row: Row, outcome: Outcome) -> str:
     return next((name for name in names if f"{row.reason}: ".startswith(f"{name}: ")), "")
 
 
-def _row(change: TaskChange) -> TaskRow:
+def _row(change: TaskChange, *, asked: bool) -> TaskRow:
     told = change.change
+    word = f"{_MARKS.get(told, '')}{told}{_ADDED.get(told, '')}"
     return TaskRow(
         task=change.task,
-        change=f"{_MARKS.get(told, '')}{told}{_ADDED.get(told, '')}",
+        change=f"✘ must pass ({told})" if asked else word,
         base=_rate(change.base),
         head=_rate(change.head),
         p="–" if change.p is None else chance(change.p),
         signs=_signs(change.head),
-        failures=failures_of(change.head) if told in _FAILING else (),
+        failures=failures_of(change.head) if asked or told in _FAILING else (),
         why=change.why or _WHY.get(told, ""),
         broken=told in {Change.REGRESSED, Change.FELL},
         proven=told is Change.REGRESSED,
+        asked=asked,
     )
 
 

@@ -18,7 +18,7 @@ from evalgate.report.last_words import LastWords
 from evalgate.report.markdown import code, escape, escape_html, fence
 from evalgate.report.numbers import chance, first_numbers, signal_rows
 from evalgate.report.shedding import LIMIT_BYTES, cut, levels
-from evalgate.report.task_rows import fallen_rows, moved_rows, task_rows
+from evalgate.report.task_rows import culprits, fallen_rows, moved_rows, task_rows
 from evalgate.report.tool_calls import CallsChange
 
 #: What a wrong expression in a template can raise.
@@ -105,6 +105,7 @@ def render_verdict(
         tasks=task_rows(verdict),
         moved=moved_rows(verdict),
         fallen=fallen,
+        culprits=culprits(verdict),
         limit_bytes=limit_bytes,
     )
     source = template or resources.files(__package__).joinpath("templates/verdict.md.j2").read_text(

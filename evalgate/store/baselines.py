@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from evalgate.core.baseline import Baseline
 from evalgate.core.files import Tree
+from evalgate.errors import UsageError
 from evalgate.store.document import dump_document, load_document, require_own_name
 
 #: Their folder, from the project's directory.
@@ -24,10 +27,23 @@ def load_baseline(data: bytes, *, name: str) -> Baseline:
 
 def load_baselines(files: Tree, *, fingerprint: str | None = None) -> tuple[Baseline, ...]:
     """Read the baselines among files below ``baselines/``, those of one harness if named."""
-    start = "" if fingerprint is None else fingerprint[:16]
-    found = (
-        load_baseline(file.data, name=f"{FOLDER}/{path}")
-        for path, file in sorted(files.items())
-        if "/" not in path and path.endswith(".toml") and path.startswith(start)
-    )
+    found = (load_baseline(data, name=name) for name, data in _named(files, fingerprint or ""))
     return tuple(one for one in found if fingerprint in (None, one.sample.fingerprint))
+
+
+def sift_baselines(files: Tree) -> tuple[tuple[Baseline, ...], dict[str, UsageError]]:
+    """Read all that can be read; what is wrong with each other file, by its name."""
+    found: list[Baseline] = []
+    wrong: dict[str, UsageError] = {}
+    for name, data in _named(files):
+        try:
+            found.append(load_baseline(data, name=name))
+        except UsageError as error:
+            wrong[name] = error
+    return tuple(found), wrong
+
+
+def _named(files: Tree, fingerprint: str = "") -> Iterator[tuple[str, bytes]]:
+    for path, file in sorted(files.items()):
+        if "/" not in path and path.endswith(".toml") and path.startswith(fingerprint[:16]):
+            yield f"{FOLDER}/{path}", file.data

@@ -132,6 +132,29 @@ def test_the_next_step_judges_all_that_was_judged(recorded, evalgate):
     assert again in evalgate("gate", "--base", "HEAD~2", cwd=recorded.path, env=env).stdout
 
 
+def test_the_next_step_measures_and_judges_the_head_that_was_judged(recorded, scripted, evalgate):
+    """Also one that is not checked out; and the work tree against a base that was named."""
+    base = recorded.git("rev-parse", "HEAD")[:12]
+    recorded.git("checkout", "-q", "-b", "edit")
+    recorded.write("agent/prompts/rewrite.md", "Unmeasured.\n")
+    head = recorded.commit("edit")[:12]
+    recorded.git("checkout", "-q", "main")
+    recorded.write("README.md", "words\n")
+    recorded.commit("words")
+    asked = ("gate", "--base", base, "--head", "edit")
+    told = evalgate(*asked, cwd=recorded.path).stdout
+    assert f"\nevalgate run --rev {head} --record   #" in told
+    assert f"\nevalgate gate --base {base} --head {head}\n" in told
+    env = {"SCRIPTED_URL": scripted.url}
+    for command in (f"run --rev {head} --record", f"gate --base {base} --head {head}"):
+        done = evalgate(*command.split(), cwd=recorded.path, env=env)
+        assert done.returncode == 0, done.stderr
+    recorded.write("agent/prompts/rewrite.md", "Another.\n")
+    told = evalgate("gate", "--base", base, cwd=recorded.path).stdout
+    assert "\nevalgate run --record   #" in told
+    assert f"\nevalgate gate --base {base}\n" in told
+
+
 def test_edit_record_accept_commit_works(recorded, scripted, evalgate):
     """Recordings made of a dirty work tree are those of the commit that follows."""
     edit_and_record(recorded, scripted, evalgate, "Fix it well.\n")
@@ -258,6 +281,7 @@ def test_first_adoption_in_an_existing_pyproject(repo, scripted, evalgate):
     done = evalgate("gate", cwd=repo.path)
     assert done.returncode == 3, done.stderr
     assert "first adoption" in done.stdout
+    assert "\nevalgate baseline accept latest\n" in done.stdout.partition("### Next")[2]
 
 
 def test_no_old_verdict_stays_when_a_gate_fails(recorded, evalgate):

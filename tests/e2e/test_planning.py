@@ -153,7 +153,7 @@ def test_an_empty_ledger_says_how_to_begin(repo, evalgate):
 
 
 def test_baselines_are_shown_and_verified(recorded, evalgate):
-    """By how their names begin; what has no ledger entry is exit 6, what was edited exit 2."""
+    """By how their names begin; what has no ledger entry, or was edited, is exit 6: all of it."""
     (baseline,) = (recorded.path / "baselines").glob("*.toml")
     shown = evalgate("baseline", "show", baseline.name[:8], cwd=recorded.path)
     assert shown.returncode == 0, shown.stderr
@@ -169,8 +169,14 @@ def test_baselines_are_shown_and_verified(recorded, evalgate):
     assert "no ledger entry has its numbers" in verified.stdout
     baseline.write_text(baseline.read_text().replace('"passed"', '"failed"', 1))
     verified = evalgate("baseline", "verify", cwd=recorded.path)
-    assert verified.returncode == 2
-    assert "it was edited by hand" in verified.stderr
+    assert verified.returncode == 6
+    assert "it was edited by hand" in verified.stdout
+    (baseline.parent / "0123456789abcdef-01234567.toml").write_text("format = 99\n")
+    verified = evalgate("baseline", "verify", "--json", cwd=recorded.path)
+    assert verified.returncode == 6
+    problems = json.loads(verified.stdout)["problems"]
+    assert [one["what"] for one in problems] == ["file", "file"]
+    assert "format 99 is newer than this evalgate knows" in problems[0]["said"]
 
 
 def test_tasks_without_a_stored_trial_are_said_to_be_left_out(recorded, evalgate):

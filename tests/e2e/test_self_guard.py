@@ -351,3 +351,27 @@ def test_a_recording_from_before_a_signal_was_known(recorded, evalgate, rewritte
     rewritten("Fix it.\n", without)
     done = evalgate("gate", cwd=recorded.path)
     assert done.returncode == code, done.stdout
+
+
+def test_recordings_that_a_change_edits_or_deletes_are_named(recorded, evalgate):
+    """Those that the base has; the baseline that counted one says that another lies there."""
+    first, second = sorted(recorded.git("ls-files", "cassettes").splitlines())[:2]
+    path = Path(recorded.path, first)
+    tape = load_cassette(path.read_bytes(), name=first)
+    record = {**tape.record, "measured": {**tape.record["measured"], "reason": "another"}}
+    path.write_bytes(
+        dump_cassette(
+            tape.__class__(
+                header=tape.header, exchanges=tape.exchanges, claim=tape.claim, record=record
+            )
+        )
+    )
+    Path(recorded.path, second).unlink()
+    prompt(recorded, "Be WRONG.")
+    evalgate("gate", cwd=recorded.path)
+    notes = verdict(recorded)["notes"]
+    assert any(f"edits 1 recording that the base has: {first};" in one for one in notes)
+    assert f"this change deletes 1 recording that the base has: {second}" in notes
+    told = evalgate("baseline", "verify", cwd=recorded.path).stdout
+    assert "4 of 6 trials have their recording here" in told
+    assert "another recording lies in the place of double #1" in told

@@ -65,8 +65,23 @@ def test_what_the_base_accepts_is_waived(worse, evalgate):
     assert done.returncode == 0, done.stdout
     found = verdict(worse)
     assert found["decision"] == "waived"
-    assert "shorter on purpose" in " ".join(found["reasons"])
+    assert "shorter on purpose (runs out in 1 day)" in " ".join(found["reasons"])
     assert "A known regression, accepted" in done.stdout
+
+
+def test_what_was_accepted_is_shown_of_what_follows(worse, scripted, evalgate):
+    """Until its last day, when the accepted harness is the base of another edit."""
+    all_waivers(evalgate, worse)
+    assert evalgate("baseline", "accept", cwd=worse.path).returncode == 0
+    worse.commit("accepted")
+    worse.write("agent/prompts/rewrite.md", "Be WRONG again.\n")
+    env = {"SCRIPTED_URL": scripted.url}
+    assert evalgate("run", "--record", cwd=worse.path, env=env).returncode == 0
+    worse.commit("Another edit")
+    page = evalgate("gate", cwd=worse.path).stdout
+    told = page.partition("How this was decided")[2]
+    assert "accepted of the base: triple may fall by up to 100 points" in told
+    assert "shorter on purpose (runs out in 1 day)" in told
 
 
 def test_nobody_waives_a_change_in_itself(worse, evalgate):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from evalgate.commands.baselines.proof import Objection, contradicted, proven, unledgered
+from evalgate.commands.baselines.proof import Objection, contradicted, proven, replaced, unledgered
 from evalgate.commands.project import Project, open_state, subject_of
 from evalgate.commands.recordings import find_recordings
 from evalgate.commands.tables import rate, render_rows, render_sample
@@ -15,26 +15,30 @@ from evalgate.core.rates import counted
 from evalgate.core.sample import Sample
 from evalgate.core.short_name import short_of
 from evalgate.errors import ExitCode, UsageError
+from evalgate.store.baselines import FOLDER, sift_baselines
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Recomputed:
     """A baseline whose digest is that of its content: ``proven`` of its trials are recorded here.
 
-    ``place`` says which other one took its place; empty where none did.
+    ``others`` are its trials in whose place another recording lies; ``place`` says which other
+    baseline took its place, empty where none did.
     """
 
     baseline: Baseline
     proven: int
+    others: tuple[str, ...]
     place: str
 
     @property
     def text(self) -> str:
         """One line."""
         trials = counted(len(self.baseline.sample.rows), "trial")
+        others = f"; another recording lies in the place of {', '.join(self.others)}"
         return (
             f"{self.baseline.filename}: digest recomputed; {self.proven} of {trials} have their "
-            f"recording here{self.place and f'; {self.place}'}"
+            f"recording here{(self.others and others) or ''}{self.place and f'; {self.place}'}"
         )
 
     def to_json(self) -> dict[str, Json]:
@@ -45,6 +49,7 @@ class Recomputed:
             "digest": self.baseline.digest,
             "trials": len(self.baseline.sample.rows),
             "proven": self.proven,
+            "others": list(self.others),
             "place": self.place,
         }
 
@@ -184,17 +189,30 @@ def show_baseline(project: Project, name: str, *, rev: str | None = None) -> Sho
 def verify_baselines(project: Project, *, rev: str | None = None) -> Verified:
     """Recompute each baseline's digest, and look for its ledger entry and its recordings.
 
+    A file that is cut, newer than this evalgate, or edited by hand is a problem like others.
+
     Raises:
-        UsageError: a file is cut, newer than this evalgate, or was edited by hand.
+        UsageError: a recording or an entry of the ledger can not be read.
     """
     recomputed: list[Recomputed] = []
-    problems: list[Objection] = []
     with open_state(project, subject_of(rev)) as state:
-        every = state.baselines()
+        files = state.view.read_prefix(state.project.within(FOLDER))
+        every, wrong = sift_baselines(files)
+        problems = [
+            Objection(file=name, what="file", said=error.message.removeprefix(f"{name}: "))
+            for name, error in wrong.items()
+        ]
         for one in every:
             recorded = find_recordings(state, one.sample.fingerprint)
             place = said_of_place(one, every)
-            recomputed.append(Recomputed(baseline=one, proven=proven(one, recorded), place=place))
+            recomputed.append(
+                Recomputed(
+                    baseline=one,
+                    proven=proven(one, recorded),
+                    others=replaced(one, recorded),
+                    place=place,
+                )
+            )
             problems += contradicted(one, recorded)
         problems += unledgered(state, every)
     return Verified(recomputed=tuple(recomputed), problems=tuple(problems))

@@ -32,9 +32,9 @@ _GRACE = timedelta(days=1)
 class Objection:
     """One thing that speaks against a baseline; ``what`` it is about is a word of a closed list.
 
-    It is about a ``trial`` (of ``task``, number ``n``), a ``task``, a ``recording``, the
-    ``conditions``, the ``day`` or the ``ledger``. ``committed`` is what the baseline says, and
-    ``found`` what its recordings do, where both are a word.
+    It is about the ``file``, a ``trial`` (of ``task``, number ``n``), a ``task``, a
+    ``recording``, the ``conditions``, the ``day`` or the ``ledger``. ``committed`` is what the
+    baseline says, and ``found`` what its recordings do, where both are a word.
     """
 
     file: str
@@ -61,6 +61,18 @@ def proven(baseline: Baseline, recorded: Recordings) -> int:
     """Return how many trials of a baseline have their recording."""
     there = _by_digest(recorded)
     return sum(row.cassette in there for row in baseline.sample.rows if row.cassette)
+
+
+def replaced(baseline: Baseline, recorded: Recordings) -> tuple[str, ...]:
+    """Name the trials of a baseline in whose place another recording lies than was counted."""
+    there = _by_digest(recorded)
+    return tuple(
+        f"{name} #{row.n}"
+        for name, task in baseline.sample.tasks.items()
+        for row in task.rows
+        if row.cassette and row.cassette not in there
+        if any(one.n == row.n for one in recorded.trials.get(name, ()))
+    )
 
 
 def contradicted(baseline: Baseline, recorded: Recordings) -> list[Objection]:

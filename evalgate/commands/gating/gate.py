@@ -13,6 +13,7 @@ from evalgate.commands.baselines.ancestry import at_base_prices, find_baseline
 from evalgate.commands.console import Console
 from evalgate.commands.gating.evidence import gathering
 from evalgate.commands.gating.forks import for_maintainer, needs_maintainer
+from evalgate.commands.gating.next_steps import ADOPT, measure_base, next_steps
 from evalgate.commands.gating.promotion import promote
 from evalgate.commands.gating.tampering import look
 from evalgate.commands.gating.weighing import Weighing
@@ -153,7 +154,7 @@ def _judged(
     require_policy_tasks(state)
     if base is None:
         sentence = "There is no base to compare with: nothing is judged at first adoption."
-        return plain(Decision.NO_BASELINE, sentence), story
+        return plain(Decision.NO_BASELINE, sentence), replace(story, next_steps=ADOPT)
     looked = look(base, state, pair)
     ids = {task.id for task in base.tasks}
     unknown = (pair.note,) if pair.note else ()
@@ -176,14 +177,14 @@ def _judged(
     story = replace(story, decided=(line,))
     if found is None:
         sentence = "The base has no baseline: nobody measured its harness."
-        story = replace(story, next_steps=_measure_base(pair.base or "HEAD"))
+        story = replace(story, next_steps=measure_base(pair.base or "HEAD"))
         cut = f"older harnesses were not looked at: {DEEPER}"
         reasons = (cut,) if state.project.git.is_shallow() else ()
         return plain(Decision.NO_BASELINE, sentence, reasons=reasons), story
     odd = () if found.changes else base.config.unplanned(found.sample.conditions.models)
     if odd:
         sentence = f"The base's baseline is scripted ({', '.join(odd)}); its harness asks a model."
-        story = replace(story, next_steps=_measure_base(pair.base or "HEAD"))
+        story = replace(story, next_steps=measure_base(pair.base or "HEAD"))
         return plain(Decision.NO_BASELINE, sentence), story
     found = at_base_prices(found, base)
     it = gathering(
@@ -203,20 +204,9 @@ def _judged(
         spot_check=options.spot_check,
         fork=pair.fork,
         foreign=looked.foreign,
-        again=_again(state, base, away=story.away),
+        steps=next_steps(base, state, pair.head.kind, away=story.away),
     ).weigh()
     return replace(verdict, context={**verdict.context, "baseline": match}), story
-
-
-def _again(state: State, base: State, *, away: bool) -> str:
-    """Return the command that judges the same once more, in a clone that has the head.
-
-    Without words it judges the newest commit, or an edit of the work tree.
-    """
-    head, commit = state.view.commit, base.view.commit
-    if commit is None or not (away or (head and state.project.git.parents(head)[:1] != (commit,))):
-        return "evalgate gate"
-    return f"evalgate gate --base {commit[:12]}"
 
 
 def _plain(
@@ -266,14 +256,6 @@ def _name(state: State) -> str:
     label = state.view.label
     named = label if commit in {"", label} else f"{label} {commit}"
     return f"{named}, harness {state.fingerprint.digest[:16]}"
-
-
-def _measure_base(base: str) -> tuple[str, ...]:
-    return (
-        f"evalgate run --rev {base[:12]} -k 20   # live trials of the base's harness",
-        "evalgate baseline accept latest",
-        "git add baselines && git commit   # on the base branch",
-    )
 
 
 def _template(base: State | None) -> str | None:

@@ -19,6 +19,7 @@ from evalgate.core.rates import counted
 from evalgate.core.sample import Sample, sample_of
 from evalgate.core.spotcheck import drawn, flatters
 from evalgate.core.trial import Evidence, Outcome
+from evalgate.report.numbers import chance
 from evalgate.runner.run import Job
 from evalgate.store.runs import RunStore
 from evalgate.wiring import Kind
@@ -85,7 +86,7 @@ def _checked(it: Gathering, head: HeadTrials) -> HeadTrials:
         runs = sum(recorded[name] for name in fresh.tasks)
         doubts += (
             f"spot check: {passed} of {counted(runs, 'recorded trial')} passed, and "
-            f"{fresh.passed} of {fresh.measured} made anew (mid-p {p:.3f})",
+            f"{fresh.passed} of {fresh.measured} made anew (mid-p {chance(p)})",
         )
     sample = replace(head.sample, evidence=Evidence.SPOT_CHECKED)
     return replace(head, sample=sample, doubts=doubts, hits=(*head.hits, *hits_of(trials)))

@@ -12,6 +12,7 @@ from evalgate.commands.making.pricing import price_edits
 from evalgate.commands.project import WORKFLOWS, State
 from evalgate.core.files import Tree
 from evalgate.core.quarantine import added
+from evalgate.core.rates import counted
 from evalgate.core.short_name import short_of
 from evalgate.errors import UsageError
 from evalgate.repo.git import DEEPER
@@ -22,6 +23,9 @@ from evalgate.store.ledger import FOLDER as LEDGER
 from evalgate.store.ledger import load_ledger
 from evalgate.store.waivers import FOLDER as WAIVERS
 from evalgate.store.waivers import load_waivers
+
+#: So many files are named in a sentence.
+_NAMED = 3
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -148,9 +152,28 @@ def _cassettes_edits(base: State, head: State) -> list[str]:
         found.append(f"this change edits what replays scrub: {', '.join(names) or 'their order'}")
     if old.path != new.path:
         found.append(f"this change moves the recordings from {old.path} to {new.path}")
+    elif head.shelf.within is not None:
+        found += _recordings_edits(base, head, head.shelf.within)
     if head.shelf.outside:
         found.append(f"recordings are read from {head.shelf.name}: no commit holds them")
     return found
+
+
+def _recordings_edits(base: State, head: State, shelf: str) -> list[str]:
+    """Name what becomes of recordings that the base has: any edited, or its own deleted."""
+    before, after = _blobs(base, f"{shelf}/**"), _blobs(head, f"{shelf}/**")
+    own = f"{shelf}/{short_of(base.fingerprint.digest)}/"
+    edited = [path for path, oid in before.items() if after.get(path, oid) != oid]
+    gone = [path for path in before if path not in after and path.startswith(own)]
+    return [
+        f"this change {verb} {counted(len(paths), 'recording')} that the base has: "
+        f"{', '.join(paths[:_NAMED])}{', …' if len(paths) > _NAMED else ''}{after}"
+        for verb, paths, after in (
+            ("edits", edited, "; what a baseline counts of them is proven no more"),
+            ("deletes", gone, ""),
+        )
+        if paths
+    ]
 
 
 def edited_baselines(base: State, head: State) -> tuple[str, ...]:

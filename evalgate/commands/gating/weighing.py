@@ -11,11 +11,12 @@ from evalgate.commands.baselines.unfitting import unfitting
 from evalgate.commands.gating.evidence import Gathering, HeadTrials, gather, trials_by_tripwire
 from evalgate.commands.gating.good_news import good_news
 from evalgate.commands.gating.live_gate import judge_live
+from evalgate.commands.gating.next_steps import MEASURE_UNION, NextSteps
 from evalgate.commands.gating.spot_check import spot_checked
 from evalgate.commands.gating.story import LATEST, tell
 from evalgate.commands.making.estimate import estimate
 from evalgate.commands.project import State
-from evalgate.commands.waive import after_waivers
+from evalgate.commands.waive import accepted_before, after_waivers
 from evalgate.core.decision import Decision
 from evalgate.core.foresight import blind, noisy, unlucky
 from evalgate.core.judgement import judge
@@ -26,17 +27,12 @@ from evalgate.core.scripted import WORDS, scripted_among
 from evalgate.core.trial import Evidence
 from evalgate.core.verdict import Verdict, prepare
 from evalgate.errors import BudgetReachedError
+from evalgate.report.numbers import chance
 from evalgate.report.verdict import Story
 from evalgate.store.reads import load_reads
 
 #: So many tripwires are shown on top of a verdict; the run has all of them.
 _HITS = 8
-_RECORD = "evalgate run --record   # live trials of this harness, with its recordings"
-_MEASURE_UNION = (
-    _RECORD,
-    "evalgate baseline accept latest",
-    "git add baselines cassettes && git commit   # on a branch, once its target is merged in",
-)
 
 
 class Plain(Protocol):
@@ -55,7 +51,7 @@ class Weighing:
 
     With ``live`` trials are made now, with ``spot_check`` a few of the recorded ones anew. A
     ``fork`` needs stronger evidence. ``foreign`` are baselines of other harnesses that it adds;
-    ``again`` is the command that judges the same once more.
+    ``steps`` are the commands that go on from it.
     """
 
     it: Gathering
@@ -64,7 +60,7 @@ class Weighing:
     plain: Plain
     live: bool
     spot_check: bool
-    again: str
+    steps: NextSteps
     fork: bool = False
     foreign: tuple[str, ...] = ()
 
@@ -87,10 +83,11 @@ class Weighing:
             union = union_of(it.state)
             if union or self.foreign:
                 return self._of_union(union, reasons)
-            return self._unweighed(head.stale[0], reasons, (_RECORD, self.again))
+            steps = (self.steps.record, self.steps.gate)
+            return self._unweighed(head.stale[0], reasons, steps)
         lacking = _lacking(policy, head, fork=self.fork)
         if lacking:
-            steps = (f"{self.again} --spot-check", f"{self.again} --live")
+            steps = (f"{self.steps.gate} --spot-check", f"{self.steps.gate} --live")
             return self._unweighed(lacking[0], lacking[1:], steps)
         verdict = judge(self.found.sample, head.sample, policy, doubts=head.doubts)
         told = (f"no spot check: {head.unchecked}",) if head.unchecked else ()
@@ -110,7 +107,7 @@ class Weighing:
             " apart, and never together."
         )
         verdict = self.plain(Decision.NO_BASELINE, sentence, reasons=reasons)
-        return verdict, replace(self.story, next_steps=_MEASURE_UNION)
+        return verdict, replace(self.story, next_steps=MEASURE_UNION)
 
     def _doubted(
         self, verdict: Verdict, head: HeadTrials, told: tuple[str, ...]
@@ -145,7 +142,8 @@ class Weighing:
         run = LATEST if self.story.away or not head.run else head.run
         trajectories = f"trajectories: {read.sentence}; evalgate read {run}"
         open_ = noisy(stored, policy, runs=runs)
-        decided = (*self.story.decided, *open_, *_decided(head), *told, trajectories)
+        before = accepted_before(base)
+        decided = (*self.story.decided, *open_, *_decided(head), *told, *before, trajectories)
         story = replace(
             self.story,
             notes=notes,
@@ -173,7 +171,7 @@ def _errored_notes(verdict: Verdict) -> tuple[str, ...]:
         return ()
     return (
         "more trials of the head errored than chance explains, and none of them counts (one-sided"
-        f" p {errored.p_more:.3f})",
+        f" p {chance(errored.p_more)})",
     )
 
 

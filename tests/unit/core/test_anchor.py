@@ -14,7 +14,7 @@ from evalgate.core.identity import Conditions
 from evalgate.core.judgement import judge
 from evalgate.core.policy import Policy
 from evalgate.core.sample import Sample
-from evalgate.core.verdict import SUITE
+from evalgate.core.verdict import ANCHOR
 from evalgate.errors import ExitCode
 
 Make = Callable[..., Sample]
@@ -43,7 +43,8 @@ def test_many_small_steps_down_are_seen(sample: Make) -> None:
     assert verdict.exit_code is ExitCode.REGRESSION
     assert verdict.sentence.startswith("This is worse than the last release. Since v1.2: ")
     assert verdict.reasons[0].startswith("against its parent: No detectable change")
-    assert verdict.blocked_by == {SUITE}
+    assert verdict.blocked_by == {ANCHOR}
+    assert verdict.absolute
 
 
 def test_an_anchor_decides_nothing_by_itself(sample: Make) -> None:

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import pytest
 
+from evalgate.core.anchor import since, turned
 from evalgate.core.decision import Decision
 from evalgate.core.identity import Conditions
 from evalgate.core.judgement import judge
@@ -171,3 +172,37 @@ def test_a_wrong_template_is_named_with_its_line(sample: Make, template: str, wo
         render_verdict(undecided(sample), STORY, template=template)
     assert caught.value.message.startswith(words)
     assert caught.value.hint == "mend the template, or leave it out"
+
+
+def test_a_task_that_must_pass_stands_first_whatever_it_did_before(sample: Make) -> None:
+    """It is no drop against the base, and the page does not call it one."""
+    before = sample(steady="pppppppppp", dear="pppppppfpp", other="pppppppppp")
+    after = sample(steady="pppppppppp", dear="ppppppppfp", other="ppppppppfp")
+    verdict = judge(before, after, Policy(must_pass=("dear",)))
+    assert (verdict.decision, verdict.absolute) == (Decision.REGRESSION, True)
+    page = render_verdict(verdict, STORY).replace("\\", "")
+    alert = page.partition("\n\n")[0]
+    assert "dear must pass and passed 9 of 10 times" in alert
+    assert (
+        "**What must pass and does not:** `dear` passed 9/10 before and passes 9/10 now." in alert
+    )
+    assert "What fell most" not in alert
+    assert "may be chance; all together" not in page
+    table = page.partition("### Tasks that")[2]
+    assert table.index("dear") < table.index("other")
+    assert "✘ must pass (same)" in table
+
+
+def test_a_block_that_rests_on_no_single_task_blames_none(sample: Make) -> None:
+    """A least pass rate, a budget or a release: what fell a little beside it is not the cause."""
+    before, after = sample(a="ppppp", b="ppfff"), sample(a="ppppf", b="ppfff")
+    page = render_verdict(judge(before, after, Policy(min_pass_rate=0.9)), STORY)
+    alert = page.partition("\n\n")[0]
+    assert "does not reach what is asked of it" in alert
+    assert "fell" not in alert
+    released = Policy(anchor="v*", anchor_blocks=True)
+    old = sample(a="p" * 40, b="p" * 40)
+    verdict = turned(judge(before, after, released), since("v1", old, after, released))
+    alert = render_verdict(verdict, STORY).partition("\n\n")[0]
+    assert "worse than the last release" in alert
+    assert "fell most" not in alert

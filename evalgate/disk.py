@@ -43,17 +43,18 @@ def write_whole(path: Path, data: bytes) -> None:
 
 
 @contextmanager
-def open_passing_folder(kind: str) -> Iterator[Path]:
+def open_passing_folder(kind: str, parent: Path | None = None) -> Iterator[Path]:
     """Make a folder for one command and remove it at the end; ``kind`` is a word in its name.
 
-    Its name tells its owner as well.
+    Its name tells its owner as well. It lies in ``parent``, or the temporary directory.
     """
-    with tempfile.TemporaryDirectory(prefix=f"{_PASSING}{kind}-{owner_name()}-") as folder:
+    prefix = f"{_PASSING}{kind}-{owner_name()}-"
+    with tempfile.TemporaryDirectory(prefix=prefix, dir=parent) as folder:
         yield Path(folder)
 
 
 def passing_folders(parent: Path | None = None) -> Iterator[Path]:
-    """Find the folders of this user that killed commands left, below the temporary directory.
+    """Find the folders of this user that killed commands left in a folder, or the temporary one.
 
     Of an owner that no process of this machine can be, one is left when it is a day old.
     """

@@ -139,7 +139,7 @@ def task_new(options: Globals, /, **asked: Any) -> int:
     from evalgate.commands.tasks.new import NewOptions, new_task
 
     def ask(question: str) -> str:
-        return str(click.prompt(question, default="", show_default=False))
+        return str(click.prompt(question, "", show_default=False, prompt_suffix=" "))
 
     asks = ask if at_terminal(options) else None
     return answered(options, new_task(project_of(options), NewOptions(**asked), asks))

@@ -123,7 +123,7 @@ def read_id(table: Reader, key: str, default: str | None = None) -> str:
     """Read a task's id; UsageError when it can be none."""
     name = table.text(key, default)
     if not is_id(name):
-        raise table.error(f"{name!r} can not be a task id", key, hint=ID_HINT)
+        raise table.error(f"{name[:80]!r} can not be a task id", key, hint=ID_HINT)
     return name
 
 
@@ -156,7 +156,7 @@ def id_of_folder(path: str) -> str:
     """Return the id of a task that is called as its folder; UsageError when it can be none."""
     name = path.rpartition("/")[2]
     if not is_id(name):
-        raise UsageError(f"{path}: {name!r} can not be a task id", hint=ID_HINT)
+        raise UsageError(f"{path}: {name[:80]!r} can not be a task id", hint=ID_HINT)
     return name
 
 

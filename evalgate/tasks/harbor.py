@@ -140,7 +140,7 @@ def _task_id(table: Reader, folder: str) -> str:
     table.tables("authors")
     table.done()
     if not is_id(name):
-        raise table.error(f"{name!r} can not be a task id", "name", hint=ID_HINT)
+        raise table.error(f"{name[:80]!r} can not be a task id", "name", hint=ID_HINT)
     return name
 
 

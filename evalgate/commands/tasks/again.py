@@ -85,7 +85,8 @@ def _trial(run: str, trials: tuple[Trial, ...], task: str, number: str) -> Trial
         found = [one for one in found if one.key.n == int(number)]
     if not found:
         tasks = ", ".join(sorted({one.task for one in trials})) or "none"
-        raise NothingRanError(f"{run} has no trial {task}:{number}", hint=f"its tasks: {tasks}")
+        wanted = f"{task}:{number}" if number else f"of {task}"
+        raise NothingRanError(f"{run} has no trial {wanted}", hint=f"its tasks: {tasks}")
     return next((one for one in found if one.outcome is Outcome.FAILED), found[0])
 
 

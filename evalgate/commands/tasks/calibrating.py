@@ -96,13 +96,16 @@ def calibrate_judge(
 
 
 def load_labels(path: Path) -> tuple[Label, ...]:
-    """Read labels, one JSON object a line; UsageError names the line that is none."""
+    """Read labels, one JSON object a line; UsageError names the line that is none.
+
+    A text counts once: asked about over and over it would say no more of the judge.
+    """
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8-sig").split("\n")
     except (OSError, UnicodeDecodeError) as error:
         why = (error.strerror if isinstance(error, OSError) else None) or "it is no UTF-8"
         raise UsageError(f"{path}: can not be read: {why}", hint=_LABELS_HINT) from error
-    found = []
+    found: dict[str, Label] = {}
     for number, line in enumerate(lines, start=1):
         if not line.strip():
             continue
@@ -113,11 +116,15 @@ def load_labels(path: Path) -> tuple[Label, ...]:
         good = isinstance(one, dict) and set(one) == {"text", "passed"}
         if not good or not isinstance(one["text"], str) or not isinstance(one["passed"], bool):
             raise UsageError(f"{path}:{number}: this is no label", hint=_LABELS_HINT)
-        found.append(Label(text=one["text"], passed=one["passed"], line=number))
-    if {label.passed for label in found} != {True, False}:
+        label = Label(text=one["text"], passed=one["passed"], line=number)
+        first = found.setdefault(label.text, label)
+        if first is not label:
+            message = f"{path}:{number}: the text of line {first.line} once more"
+            raise UsageError(message, hint="label each text once")
+    if {label.passed for label in found.values()} != {True, False}:
         message = f"{path}: needs texts that pass and texts that do not"
         raise UsageError(message, hint="fifty of each make good bounds")
-    return tuple(found)
+    return tuple(found.values())
 
 
 def _judge(task: Task, number: int, models: Mapping[str, ModelSpec]) -> LlmJudge:
@@ -125,7 +132,7 @@ def _judge(task: Task, number: int, models: Mapping[str, ModelSpec]) -> LlmJudge
     if not judges:
         raise UsageError(f"task {task.id} has no check llm_judge", hint="add one to task.toml")
     if not 1 <= number <= len(judges):
-        message = f"task {task.id} has {len(judges)} judges, and no number {number}"
+        message = f"task {task.id} has {counted(len(judges), 'judge')}, and no number {number}"
         raise UsageError(message, hint="--judge counts from 1")
     return judges[number - 1]
 

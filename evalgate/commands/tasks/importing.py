@@ -11,7 +11,7 @@ from typing import Final
 from evalgate.commands.answer import Answer
 from evalgate.commands.project import WORKTREE, Project, open_state
 from evalgate.commands.tasks.lint import broken
-from evalgate.commands.tasks.writing import TaskFolders, require_free, write_folders
+from evalgate.commands.tasks.writing import TaskFolders, holds, require_free, write_folders
 from evalgate.core.files import Tree
 from evalgate.core.identity import folded, storage_key
 from evalgate.core.json import Json
@@ -74,7 +74,8 @@ def write_tasks(
 ) -> Answer:
     """Write the folders: all of them, or none when one is not sound.
 
-    ``suite`` returns the files of all tasks, as if some more were there.
+    Those that are there as they would be written, since the same command was killed between them,
+    are left; unless all are. ``suite`` returns the files of all tasks, as if some more were there.
     """
     made: dict[str, _Made] = {}
     for source in options.sources:
@@ -84,12 +85,14 @@ def write_tasks(
                 one = _made(kind, place, _at_commit(draft, options.repo), made)
                 made[folded(one.name)] = one
     places = {folders.folder / one.name: one for one in made.values()}
-    for place in places:
+    open_ = [place for place, one in places.items() if not holds(place, one.files)]
+    for place in open_ or places:
         require_free(place)
     _require_sound(places.values(), folders, suite)
     if not options.dry_run:
-        write_folders({place: one.files for place, one in places.items()})
-    return Answer(text=_text(places, options), value=_json(places, options))
+        write_folders({place: places[place].files for place in open_})
+    text = "\n".join([_text(places, options), *folders.notes])
+    return Answer(text=text, value=_json(places, options))
 
 
 def _made(kind: str, place: Path, draft: Draft, others: Mapping[str, _Made]) -> _Made:

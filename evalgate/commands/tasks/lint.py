@@ -10,6 +10,7 @@ from evalgate.commands.tasks.rules.problem import Problem
 from evalgate.commands.tasks.rules.table import RULES, Rule
 from evalgate.commands.tasks.selection import select_folders
 from evalgate.core.json import Json
+from evalgate.core.rates import counted
 from evalgate.errors import ExitCode
 from evalgate.tasks.suite import Folder
 
@@ -49,6 +50,10 @@ def _text(found: Sequence[tuple[Rule, Problem]], count: int) -> str:
     for rule, problem in found:
         lines.append(f"{problem.place}: {rule.name}: {problem.words}")
         lines.append(f"    {problem.hint or rule.hint}")
-    tasks = f"{count} task{'' if count == 1 else 's'}"
-    ends = f"{len(found)} problems in {tasks}" if found else f"nothing is wrong with {tasks}"
+    tasks = counted(count, "task")
+    ends = (
+        f"{counted(len(found), 'problem')} in {tasks}"
+        if found
+        else f"nothing is wrong with {tasks}"
+    )
     return "\n".join([*lines, ends])

@@ -110,7 +110,9 @@ def mine(project: Project, options: MineOptions, console: Console) -> Answer:
         found: list[_Mined] = []
         if not options.dry_run and len(there) < options.most:
             found = _all(state, folders, open_, options.most - len(there), options, console)
-    return _answer(commits, reasons, candidates, there, found, options)
+        answer = _answer(commits, reasons, candidates, there, found, options)
+    kept = any(mined.fix for mined in found)
+    return replace(answer, text="\n".join([answer.text, *(folders.notes if kept else ())]))
 
 
 def _all(

@@ -75,6 +75,10 @@ def new_task(project: Project, options: NewOptions, ask: Ask) -> Answer:
         message = "say what the task is made of: one commit, run or transcript"
         hint = "--from-commit SHA, --from-run RUN:TASK or --from-transcript FILE"
         raise UsageError(message, hint=hint)
+    odd = next((name for name in ("at", "fix") if getattr(options, name)), "")
+    if odd and options.transcript is None:
+        message = f"--{odd} is for --from-transcript: a commit or run says where its task begins"
+        raise UsageError(message, hint=f"leave --{odd} out")
     with open_state(project, subject_of(None)) as state:
         folders = TaskFolders.of(state, options.into)
         if options.run:
@@ -100,6 +104,7 @@ def new_task(project: Project, options: NewOptions, ask: Ask) -> Answer:
         lines.insert(1, f"note: git ignores files of it, which belong to it: git add -f {place}")
     if not task.solution:
         lines.insert(1, "note: it has no solution yet, so it can not be proven: write solve.sh")
+    lines += folders.notes
     value: dict[str, Json] = {"task": task.id, "folder": place, "origin": dict(folder.origin)}
     return Answer(text="\n".join(lines), value=value)
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+import posixpath
 import shutil
-import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from evalgate.commands.project import State
 from evalgate.core.commits import Commit
 from evalgate.core.files import FileMode, Tree, is_safe_path, shadowed
 from evalgate.core.mined import name_of_fix
+from evalgate.disk import open_passing_folder, passing_folders
 from evalgate.errors import UsageError, from_os_error
 from evalgate.repo.git import Git
 
@@ -34,10 +36,12 @@ class TaskFolders:
         """Return the one that is named, or that of the suite.
 
         Raises:
-            UsageError: the suite's globs are not those of one folder.
+            UsageError: the suite's globs are not those of one folder, or what is named is none
+                that tasks of the project can lie in.
         """
         globs = [glob.rstrip("/") for glob in state.config.suite]
-        name = into or next((g[:-2] for g in globs if g.endswith("/*") and "*" not in g[:-2]), "")
+        name = _placed(state, into) if into else ""
+        name = name or next((g[:-2] for g in globs if g.endswith("/*") and "*" not in g[:-2]), "")
         if not name:
             message = f"suite.tasks = {globs} names no one folder that tasks go to"
             raise UsageError(message, hint="name it: --into tasks")
@@ -49,14 +53,40 @@ class TaskFolders:
             for line in text.splitlines()
             if line.startswith("commit = ")
         }
-        name = name.rstrip("/")
         in_suite = name in {glob.rpartition("/")[0] for glob in globs}
         return cls(folder=folder, name=name, made_of=frozenset(made_of), in_suite=in_suite)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """Say what keeps tasks that are written there from being measured, if anything does."""
+        if self.in_suite:
+            return ()
+        return (f'note: the suite does not take {self.name}: add "{self.name}/*" to suite.tasks',)
 
     def has(self, commit: Commit) -> bool:
         """Tell whether a task of that commit is there, or a folder of its name."""
         named = self.folder / name_of_fix(commit.subject, commit.id)
         return commit.id in self.made_of or named.exists()
+
+
+def _placed(state: State, into: str) -> str:
+    """Return the path of a folder below the project's root, as its tasks are called by it."""
+    root = state.project.root
+    path = posixpath.normpath(posixpath.join(root, posixpath.expanduser(into)))
+    name, hint = posixpath.relpath(path, root), "name a folder of the project, as in --into tasks"
+    real, top = Path(path).resolve(), root.resolve()
+    own = (state.project.state, state.project.git.top / ".git")
+    if name == "." or not is_safe_path(name) or not name.isprintable():
+        raise UsageError(f"--into {into!r}: no folder below {root}", hint=hint)
+    if not real.is_relative_to(top) or any(real.is_relative_to(one.resolve()) for one in own):
+        raise UsageError(f"--into {into}: leads to {real}, where no tasks are kept", hint=hint)
+    for task in state.folders:
+        if f"{name}/".startswith(f"{task.path}/"):
+            raise UsageError(f"--into {into}: {task.path} is a task itself", hint=hint)
+    file = next((one for one in (Path(path), *Path(path).parents) if one.is_file()), None)
+    if file is not None:
+        raise UsageError(f"--into {into}: {file} is a file", hint=hint)
+    return name
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,7 +106,8 @@ def write_folder(place: Path, files: Tree) -> None:
 def write_folders(wanted: Mapping[Path, Tree]) -> None:
     """Write folders that are not there yet: all of them or, interrupted or in want of room, none.
 
-    A folder is whole when it has its name.
+    A folder is whole when it has its name; until then git, and so every suite, passes it over. What
+    a killed command left of others is removed.
 
     Raises:
         UsageError: something of that name is there, a file would lie outside of its folder or in
@@ -91,18 +122,48 @@ def write_folders(wanted: Mapping[Path, Tree]) -> None:
                 )
         if problem := shadowed(files):
             raise UsageError(f"{place}: {problem}", hint="a name is a file or a folder")
-    passing: dict[Path, Path] = {}
-    try:
+    named: list[Path] = []
+    with ExitStack() as stack:
+        asides = {
+            parent: stack.enter_context(_aside(parent))
+            for parent in dict.fromkeys(place.parent for place in wanted)
+        }
         for place, files in wanted.items():
-            place.parent.mkdir(parents=True, exist_ok=True)
-            passing[place] = Path(tempfile.mkdtemp(dir=place.parent, prefix=f".{place.name[:80]}."))
-            _lay(passing[place], place, files)
-        for place, whole in passing.items():
-            _name(whole, place)
-    except BaseException:
-        for place, whole in passing.items():
-            shutil.rmtree(whole if whole.exists() else place, ignore_errors=True)
-        raise
+            _lay(asides[place.parent] / place.name, place, files)
+        try:
+            for place in wanted:
+                named.append(place)
+                _name(asides[place.parent] / place.name, place)
+        except BaseException:
+            for place in named:
+                if not (asides[place.parent] / place.name).exists():
+                    shutil.rmtree(place, ignore_errors=True)
+            raise
+
+
+@contextmanager
+def _aside(parent: Path) -> Iterator[Path]:
+    """Make a folder beside those that are to come, which git ignores."""
+    parent.mkdir(parents=True, exist_ok=True)
+    for left in passing_folders(parent):
+        shutil.rmtree(left, ignore_errors=True)
+    with open_passing_folder("tasks", parent) as aside:
+        (aside / ".gitignore").write_text("*\n", encoding="utf-8")
+        yield aside
+
+
+def holds(place: Path, files: Tree) -> bool:
+    """Tell whether a folder holds these files and no others."""
+    if place.is_symlink() or not place.is_dir():
+        return False
+    there = [path for path in place.rglob("*") if path.is_symlink() or not path.is_dir()]
+    held = {
+        path.relative_to(place).as_posix(): os.fsencode(path.readlink())
+        if path.is_symlink()
+        else path.read_bytes()
+        for path in there
+    }
+    return held == {path: file.data for path, file in files.items()}
 
 
 def written(place: Path, files: Tree) -> bool:

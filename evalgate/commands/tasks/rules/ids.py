@@ -14,8 +14,8 @@ def same_ids(folders: Sequence[Folder]) -> Iterator[Problem]:
     """Two ids are the same, also by case or by Unicode form."""
     for first, other in _pairs(folders, folded):
         file, line = at_key(other, "task", "name")
-        words = f"the id {other.id!r} is used by {first.path} as well"
-        words += "" if first.id == other.id else f", as {first.id!r}"
+        words = f"the id {_shown(other.id)} is used by {first.path} as well"
+        words += "" if first.id == other.id else f", as {_shown(first.id)}"
         yield Problem(file=file, line=line, words=words)
 
 
@@ -39,6 +39,8 @@ def unusual_forms(folders: Sequence[Folder]) -> Iterator[Problem]:
         words = ""
         if unicodedata.normalize("NFC", name) != name:
             words = "is not in Unicode's form NFC"
+        elif not name.isprintable():
+            words = "has characters that nobody sees"
         elif name != name.strip() or "  " in name:
             words = "has blanks that nobody sees"
         elif unlike := sorted(set("*?[]:").intersection(name)):
@@ -46,7 +48,9 @@ def unusual_forms(folders: Sequence[Folder]) -> Iterator[Problem]:
         elif name.startswith(("tag:", "local/")):
             words = "begins as no id does"
         if words:
-            yield Problem(file=file_line[0], line=file_line[1], words=f"the id {name!r} {words}")
+            yield Problem(
+                file=file_line[0], line=file_line[1], words=f"the id {_shown(name)} {words}"
+            )
 
 
 def same_folders(folders: Sequence[Folder]) -> Iterator[Problem]:
@@ -57,6 +61,12 @@ def same_folders(folders: Sequence[Folder]) -> Iterator[Problem]:
         if first != folder.path:
             words = f"is the same as {first} where case or Unicode forms do not count"
             yield Problem(file=folder.path, words=words)
+
+
+def _shown(name: str) -> str:
+    """Return an id as it is told from others that look the same."""
+    plain = name.isprintable() and unicodedata.normalize("NFC", name) == name
+    return repr(name) if plain else ascii(name)
 
 
 def _pairs(folders: Sequence[Folder], key: Callable[[str], str]) -> Iterator[tuple[Folder, Folder]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ from evalgate.core.json import Json
 from evalgate.core.schema import Source
 from evalgate.tasks.suite import Folder
 
-_PLACE = re.compile(r"(?P<file>[^\n]+?):(?:(?P<line>[0-9]+):)? (?P<words>.+)", re.DOTALL)
+_PLACE = re.compile(r"(?P<file>[^\n]*?):(?:(?P<line>[0-9]+):)? (?P<words>.+)", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,8 +24,9 @@ class Problem:
 
     @property
     def place(self) -> str:
-        """``file:line``, or the file alone."""
-        return f"{self.file}:{self.line}" if self.line else self.file
+        """``file:line``, or the file alone; in one line, whatever it is called."""
+        file = self.file if self.file.isprintable() else json.dumps(self.file)
+        return f"{file}:{self.line}" if self.line else file
 
     def to_json(self, rule: str) -> dict[str, Json]:
         """Return the JSON form."""
@@ -33,11 +35,11 @@ class Problem:
 
 def told(message: str, folder: str, *, hint: str = "") -> Problem:
     """Return what an error's message says, whose place stands before its words or nowhere."""
-    found = _PLACE.fullmatch(message)
-    if found is None or not found["file"].startswith(folder):
+    found = _PLACE.fullmatch(message.removeprefix(folder))
+    if found is None or not message.startswith(folder):
         return Problem(file=folder, words=message, hint=hint)
-    line = int(found["line"] or 0)
-    return Problem(file=found["file"], line=line, words=found["words"], hint=hint)
+    file, line = f"{folder}{found['file']}", int(found["line"] or 0)
+    return Problem(file=file, line=line, words=found["words"], hint=hint)
 
 
 def at_key(folder: Folder, *key: str) -> tuple[str, int]:

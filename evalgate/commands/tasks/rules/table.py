@@ -42,7 +42,8 @@ RULES: Final = (
     ),
     Rule(
         name="id-form",
-        what="an id is not in NFC, has blanks around it, or holds `*`, `?`, `[`, `]` or `:`",
+        what="an id is not in NFC, has blanks around it or what nobody sees, or holds"
+        " `*`, `?`, `[`, `]` or `:`",
         hint="use words and dashes",
         look=ids.unusual_forms,
     ),

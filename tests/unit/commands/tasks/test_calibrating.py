@@ -197,7 +197,7 @@ def test_how_much_is_asked_is_said_first(tmp_path, labels, git_environment, caps
 def test_which_judge_is_said(tmp_path, labels, git_environment):
     """There is one, so a second one is an error, and so is a task that is none."""
     project = project_with(tmp_path, "http://127.0.0.1:9", git_environment)
-    with pytest.raises(UsageError, match="has 1 judges, and no number 2"):
+    with pytest.raises(UsageError, match="has 1 judge, and no number 2"):
         calibrate_judge(project, "one", labels, {}, QUIET, number=2)
 
 
@@ -209,6 +209,10 @@ def test_which_judge_is_said(tmp_path, labels, git_environment):
         ("[" * 100_000, ":1: this is no label"),
         ('{"text": "a", "passed": true, "by": "me"}', ":1: this is no label"),
         ('{"text": "a", "passed": true}', "needs texts that pass and texts that do not"),
+        (
+            '{"text": "a", "passed": true}\n\n{"text": "a", "passed": false}',
+            ":3: the text of line 1",
+        ),
         ("", "needs texts that pass and texts that do not"),
     ],
 )
@@ -220,3 +224,11 @@ def test_labels_that_are_none_are_named_by_line(text, words, tmp_path):
         load_labels(path)
     with pytest.raises(UsageError, match="can not be read"):
         load_labels(tmp_path / "none")
+
+
+def test_a_line_ends_where_a_line_of_json_does(tmp_path):
+    """Not at what Unicode calls the end of one; a mark of the byte order is none of it."""
+    path = tmp_path / "labels"
+    lines = '\N{BYTE ORDER MARK}{"text": "a\N{LINE SEPARATOR}b", "passed": true}\r\n'
+    path.write_text(lines + '{"text": "c", "passed": false}\r\n', encoding="utf-8", newline="")
+    assert [label.text for label in load_labels(path)] == ["a\N{LINE SEPARATOR}b", "c"]

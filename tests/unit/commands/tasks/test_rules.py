@@ -68,6 +68,10 @@ CASES = [
     ("id-taken", "tasks/two/task.toml:2", {**task("a_b"), **task("A_b", folder="tasks/two")}),
     ("id-form", "tasks/one/task.toml:2", task(NFD)),
     ("id-form", "tasks/one/task.toml:2", task(" a")),
+    ("id-form", "tasks/one/task.toml:2", task("a\N{ZERO WIDTH SPACE}")),
+    ("id-form", "tasks/one/task.toml:2", task("\N{RIGHT-TO-LEFT OVERRIDE}a")),
+    ("id-form", "tasks/one/task.toml:2", task("a\N{NO-BREAK SPACE}b")),
+    ("unreadable", '"tasks/o\\ne/task.toml":2', task(name="../x", folder="tasks/o\ne")),
     ("id-form", "tasks/one/task.toml:2", task("a[1]")),
     ("id-form", "tasks/one/task.toml:2", task("tag:a")),
     ("folder-taken", "tasks/one", {**task("a", folder="tasks/One"), **task("b")}),
@@ -117,6 +121,21 @@ def colliding():
 def test_a_rule_finds_what_breaks_it(rule, place, files):
     """At its place, and no other rule is broken by it."""
     assert [(name, where) for name, where, _ in found(files)] == [(rule, place)]
+
+
+def test_every_odd_name_is_told_apart_or_refused():
+    """Names that meet on some disk or on the screen, and those that lead out."""
+    names = ("a/b", "a.b", "a_b", "A_b", "con", "é", NFD, "x" * 300, "../x")
+    files = {}
+    for number, name in enumerate(names):
+        files |= task(name, folder=f"tasks/{number}")
+    assert found(files) == [
+        ("id-taken", "tasks/3/task.toml:2", "the id 'A_b' is used by tasks/2 as well, as 'a_b'"),
+        ("id-taken", "tasks/6/task.toml:2", "the id 'e\\u0301' is used by tasks/5 as well, as 'é'"),
+        ("id-form", "tasks/6/task.toml:2", "the id 'e\\u0301' is not in Unicode's form NFC"),
+        ("unreadable", "tasks/7/task.toml:2", f"task.name: {'x' * 80!r} can not be a task id"),
+        ("unreadable", "tasks/8/task.toml:2", "task.name: '../x' can not be a task id"),
+    ]
 
 
 def test_a_good_folder_breaks_no_rule():

@@ -30,7 +30,7 @@ from evalgate.core.task import SOLUTION_ANSWER, SOLUTION_SCRIPT, CheckSpec, Task
 from evalgate.core.testreport import passed_tests
 from evalgate.core.trajectory import Trajectory
 from evalgate.core.trial import Outcome
-from evalgate.errors import EvalgateError, NotAvailableError
+from evalgate.errors import EvalgateError, NotAvailableError, UsageError
 from evalgate.protocols import SandboxProvider
 from evalgate.runner.control import Controls
 from evalgate.runner.grade import HIDDEN_TESTS, grade, overall
@@ -66,10 +66,16 @@ def prove(prover: Prover, task: Task, stop: threading.Event) -> Proof:
     """Try a task as it is; return every flaw that was found.
 
     Raises:
-        NotAvailableError: the sandbox, or the image that the task asks for, can not be had.
+        NotAvailableError: the sandbox is gone.
         TrialStoppedError: interrupted.
     """
-    fitted = fit(prover.provider, task, setup_network=prover.setup_network)
+    try:
+        fitted = fit(prover.provider, task, setup_network=prover.setup_network)
+    except (UsageError, NotAvailableError) as error:
+        if prover.provider.unavailable() is not None:
+            raise
+        said = f"{error.message}{error.hint and f' ({error.hint})'}"
+        return Proof(task=task.id, flaws=(Flaw(rule=Rule.NOT_MEASURED, said=said),))
     return _Case(prover, fitted.task, fitted.provider, stop).proof()
 
 

@@ -9,11 +9,12 @@ from dataclasses import replace
 
 import pytest
 
+from evalgate.core.environment import Environment, SetUp
 from evalgate.core.files import File
 from evalgate.core.proof import Proof
 from evalgate.core.redaction import Redactor
 from evalgate.core.task import CheckSpec, Task
-from evalgate.errors import NotAvailableError
+from evalgate.errors import NotAvailableError, UsageError
 from evalgate.protocols import SandboxProvider, Stage, StageResult, Stop
 from evalgate.runner.prove import Prover, prove
 from evalgate.runner.search_stage import search
@@ -126,6 +127,30 @@ def test_what_pytest_says_is_told(provider, task: MakeTask) -> None:
     assert proof.flaws[-1].said.endswith(
         "1 error (ModuleNotFoundError: No module named 'freezegun')"
     )
+
+
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        (Environment(image="a:1"), "needs the image a:1"),
+        (Environment(set_up=SetUp(commands=("true",), network=True)), "asks for the network"),
+    ],
+)
+def test_a_place_that_can_not_be_made_is_told_of_its_task(provider, task, place, said) -> None:
+    """Others are proven all the same; only a sandbox that is gone ends it."""
+    made = replace(task(TESTS, solution=SOLVE), environment=place)
+    proof = proof_of(provider, made)
+    assert (rules(proof), proof.measured) == (["not-measured"], False)
+    assert said in proof.flaws[0].said
+
+    class Gone:
+        name = "gone"
+
+        def unavailable(self) -> str:
+            return "gone"
+
+    with pytest.raises((NotAvailableError, UsageError), match=said):
+        proof_of(Gone(), made)
 
 
 def test_in_haste_one_flaw_is_enough(provider, task: MakeTask) -> None:

@@ -33,6 +33,12 @@ class Shelf:
         """Return all files by their path below the folder: from the tree, or from disk."""
         return self.on_disk() if self.within is None else view.read_prefix(self.within)
 
+    def paths(self, view: TreeView) -> tuple[str, ...]:
+        """Return the paths of all files below the folder; nothing is read of the tree's."""
+        if self.within is None:
+            return tuple(self.on_disk())
+        return view.paths_below(self.within)
+
     def on_disk(self) -> dict[str, File]:
         """Return all files on disk, links and what a writer has not finished left out."""
         return {path: File(data=data) for path, data in files_below(self.folder)}

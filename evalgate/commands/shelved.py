@@ -39,6 +39,12 @@ class Shelved:
         return load_recorded(self.data, name=self.name)
 
 
+def recorded_harnesses(state: State) -> frozenset[str]:
+    """Return the folders of the harnesses that have a recording; no recording is read."""
+    places = (_PLACE.fullmatch(path) for path in state.shelf.paths(state.view))
+    return frozenset(place[1] for place in places if place)
+
+
 def shelved(state: State) -> list[Shelved]:
     """Return every file on the shelf, in order of harness, task and number."""
     shelf = state.shelf

@@ -77,9 +77,15 @@ class TreeView:
 
     def read_prefix(self, prefix: str) -> dict[str, File]:
         """Return all files below a directory, named relative to it, without submodules."""
+        return self.read(self._entries_below(prefix))
+
+    def paths_below(self, prefix: str) -> tuple[str, ...]:
+        """Return the names of all files below a directory, relative to it, without submodules."""
+        return tuple(one.path for one in self._entries_below(prefix) if one.mode != SUBMODULE)
+
+    def _entries_below(self, prefix: str) -> tuple[Entry, ...]:
         directory = prefix.strip("/")
-        listed = self._list([literal(directory)] if directory else [])
-        return self.read(_below(directory, listed))
+        return _below(directory, self._list([literal(directory)] if directory else []))
 
     def _list(self, pathspecs: Sequence[str]) -> list[Entry]:
         """List by comparing with the empty tree: ls-tree itself knows no globs."""

@@ -26,8 +26,11 @@ from evalgate.runner.canary import canary_files, new_canary
 from evalgate.runner.stopped import TrialStoppedError
 
 _SECONDS: Final = 120.0
-#: Says how many commits there are, then what of a name lies anywhere: a folder of git, or a file
-#: with the digest of its content. Places of the system itself hold no files.
+#: A shorter file may well be somewhere by chance; so many sizes are looked for at most.
+_TELLING: Final = 64
+_MOST_SIZES: Final = 500
+#: Says how many commits there are, then what of a name or of a size lies anywhere: a folder of
+#: git, or a file with the digest of its content. Places of the system itself hold no files.
 _SCRIPT: Final = r"""
 cat "$HOME/.evaluation/README.md"
 repo=$PWD
@@ -40,6 +43,15 @@ find / \( -path /proc -o -path /sys -o -path /dev \) -prune -o -type d -name .gi
   2>/dev/null | while IFS= read -r place; do
   [ "$place" = "$repo/.git" ] || echo "@git $place"
 done
+expression=
+for size in $1; do
+  expression="$expression ${expression:+-o} -size ${size}c"
+done
+shift
+if [ -n "$expression" ]; then
+  find / \( -path /proc -o -path /sys -o -path /dev \) -prune -o -type f \( $expression \) \
+    -exec sha256sum {} + 2>/dev/null | sed 's/^/@like /'
+fi
 for name in "$@"; do
   find / \( -path /proc -o -path /sys -o -path /dev \) -prune -o -type f -path "*/$name" -print \
     2>/dev/null | while IFS= read -r place; do
@@ -75,7 +87,7 @@ def search(provider: SandboxProvider, task: Task, solved: Tree, stop: threading.
                 "repo": {**task.workspace, **single_commit_repository(task.workspace)},
                 "home": canary_files(token),
             },
-            argv=["/bin/sh", "-c", _SCRIPT, "search", *sorted(names)],
+            argv=["/bin/sh", "-c", _SCRIPT, "search", _sizes(task, solved), *sorted(names)],
             timeout=_SECONDS,
         )
         result = sandbox.run(stage, stop)
@@ -88,6 +100,13 @@ def search(provider: SandboxProvider, task: Task, solved: Tree, stop: threading.
     text = result.log.decode("utf-8", "replace")
     flaws = [*_canary(token, result.log), *_found(text, task, solved, place)]
     return Searched(claim=claim_of(task.workspace, result.trees["repo"]), flaws=tuple(flaws))
+
+
+def _sizes(task: Task, solved: Tree) -> str:
+    """Return the sizes of what must lie nowhere, whatever it is called there."""
+    changed = [file for name, file in solved.items() if task.workspace.get(name) != file]
+    hidden = [len(file.data) for file in [*task.tests.values(), *changed]]
+    return " ".join(map(str, sorted({size for size in hidden if size >= _TELLING})[:_MOST_SIZES]))
 
 
 def _canary(token: str, log: bytes) -> Iterator[Flaw]:
@@ -114,6 +133,9 @@ def _found(text: str, task: Task, solved: Tree, repo: str) -> Iterator[Flaw]:
         elif kind == "@file":
             digest, _, path = rest.partition(" ")
             yield from _file(digest, path, task, solved, repo)
+        elif kind == "@like":
+            digest, _, path = rest.partition("  ")
+            yield from _like(digest, path, task, solved, repo)
 
 
 def _file(digest: str, path: str, task: Task, solved: Tree, repo: str) -> Iterator[Flaw]:
@@ -132,6 +154,18 @@ def _file(digest: str, path: str, task: Task, solved: Tree, repo: str) -> Iterat
         elif (below := name.removeprefix("src/")).count("/") and path.endswith(f"/{below}"):
             said = f"another version of {name} lies at {path}"
             yield Flaw(rule=Rule.ANSWER_TOLD, said=said)
+
+
+def _like(digest: str, path: str, task: Task, solved: Tree, repo: str) -> Iterator[Flaw]:
+    """Tell what has the very content of a hidden test or of a finished file under any name."""
+    own = path.removeprefix(f"{repo.rstrip('/')}/")
+    if own != path and own in task.workspace:
+        return
+    if digest in {_digest(file.data) for file in task.tests.values()}:
+        yield Flaw(rule=Rule.TESTS_TOLD, said=f"a hidden test lies at {path}")
+    for name, file in sorted(solved.items()):
+        if task.workspace.get(name) != file and _digest(file.data) == digest:
+            yield Flaw(rule=Rule.ANSWER_TOLD, said=f"the finished {name} lies at {path}")
 
 
 def _digest(data: bytes) -> str:

@@ -15,7 +15,7 @@ from typing import Any
 from evalgate.commands.doctor.facts import Facts, Machine, Records, Repository, Suite
 from evalgate.commands.hooks.hook_installation import is_installed
 from evalgate.commands.project import WORKFLOWS, Project, State, open_state
-from evalgate.commands.shelved import shelved
+from evalgate.commands.shelved import recorded_harnesses
 from evalgate.commands.tasks.lint import broken
 from evalgate.errors import UsageError
 from evalgate.gateway.providers import key_variable
@@ -86,7 +86,7 @@ def _records(project: Project, state: State) -> Records:
         baselines=len(names),
         unwritten=tuple(name for name in sorted(names) if name[:16] not in known),
         entries=len(entries),
-        recorded=tuple(sorted({one.short for one in shelved(state)} - {""})),
+        recorded=tuple(sorted(recorded_harnesses(state))),
         current="" if _unread(state) else state.fingerprint.short,
         decision=str(verdict.get("decision", "")),
         read=read if isinstance(read, int) else 0,

@@ -217,3 +217,24 @@ def test_what_lies_about(closed, task: MakeTask, path: str, text: str, said: str
     solved = {"deep/a.py": File(data=b"x = 1\n")}
     found = search(Planting(closed, {path: text}), one, solved, threading.Event())
     assert [flaw.said.partition(" /")[0] for flaw in found.flaws] == ([said] if said else [])
+
+
+LONG = (
+    "def test_a():\n    assert a() == 1  # nothing that is anywhere by chance\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "said"),
+    [
+        ("cache/0f3a", LONG, ["a hidden test lies at"]),
+        ("cache/0f3a", LONG.replace("1", "2"), []),
+        ('cache/it\'s "here".bak', LONG.upper(), ["the finished deep/a.py lies at"]),
+    ],
+)
+def test_what_lies_about_under_another_name(closed, task: MakeTask, path, text, said) -> None:
+    """Content is known by its size and digest; short files may be anywhere."""
+    one = task(TESTS, tests={"test_secret.py": LONG}, workspace={"deep/a.py": "x = 0\n"})
+    solved = {"deep/a.py": File(data=LONG.upper().encode())}
+    found = search(Planting(closed, {path: text}), one, solved, threading.Event())
+    assert [flaw.said.partition(" /")[0] for flaw in found.flaws] == said

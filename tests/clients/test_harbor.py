@@ -34,7 +34,8 @@ FIX = Fix(
 
 
 def ours(_: Path) -> list[Path]:
-    return [path.parent for path in (ROOT / "tasks").glob("*/task.toml")]
+    made = (*ROOT.glob("tasks/*/task.toml"), *ROOT.glob("examples/*/tasks/*/task.toml"))
+    return [path.parent for path in made]
 
 
 def imported(folder: Path) -> list[Path]:
@@ -67,7 +68,7 @@ def lint(folders: Sequence[Path]) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize(("write", "count"), [(ours, 12), (imported, len(FORMATS) + 1), (mined, 1)])
+@pytest.mark.parametrize(("write", "count"), [(ours, 13), (imported, len(FORMATS) + 1), (mined, 1)])
 def test_harbor_accepts_what_is_written(
     write: Callable[[Path], list[Path]], count: int, tmp_path: Path
 ) -> None:

@@ -119,6 +119,11 @@ def test_a_known_place_is_no_way_round(base, evalgate, env, judges):
     assert not of_head
     assert judged(base) == {"failed"}
     assert "this change edits the judge models.grader" in done.stdout
+    accepted = evalgate("baseline", "accept", "-k", "1", cwd=base.path)
+    assert accepted.returncode == 2
+    assert "judged by a gate's base, which asks judges elsewhere" in accepted.stderr
+    promoted = evalgate("gate", "--live", "--promote", cwd=base.path, env=env)
+    assert "not promoted: " in promoted.stdout
 
 
 def test_a_judge_that_a_change_takes_away_is_asked(base, evalgate, env, judges):

@@ -113,6 +113,9 @@ def candidate(state: State, run: RunFolder, *, supersede: bool = False) -> Candi
     Raises:
         UsageError: they can be none.
     """
+    if run.plan.judges:
+        message = f"run {run.id} was judged by a gate's base, which asks judges elsewhere"
+        raise UsageError(message, hint="evalgate run measures the harness by its own judges")
     recordings = find_recordings(state, run.plan.fingerprint)
     if recordings.copies:
         message = f"one recording stands for several trials: {recordings.copies[0]}"

@@ -7,6 +7,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
+from tests.pages import next_commands
+
 #: What a trial costs here: 100 tokens in, 20 out.
 COST = 0.12
 
@@ -59,6 +61,8 @@ def test_rounds_and_confirmation_share_one_budget(gate, scripted, repo):
     assert (found["decision"], found["exit_code"]) == ("budget reached", 8)
     assert "Inconclusive: the budget ended before this was decided" in found["sentence"]
     assert "something was suspected and not confirmed" in found["reasons"][0]
+    first = next_commands(repo.path / ".evalgate" / "verdict.md")[0]
+    assert first == ["gate", "--live", "--usd", "5.80"]
     scripted.requests.clear()
     assert call("--live", "--usd", "2.9").returncode == 8
     assert scripted.requests == []

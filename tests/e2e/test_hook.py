@@ -65,6 +65,7 @@ def test_a_recorded_regression_is_blocked(pushed, evalgate):
     done = push(pushed)
     assert done.returncode != 0
     assert "evalgate: regression: Merging this lowers the pass rate: 100 % → 0 %" in done.stderr
+    assert "double passed 3/3 before and passes 0/3 now" in done.stderr
     assert pushed.git("rev-parse", "main") != pushed.git("rev-parse", "origin/main")
     for command in next_commands(pushed.path / ".evalgate/verdict.md"):
         done = evalgate(*command, cwd=pushed.path)

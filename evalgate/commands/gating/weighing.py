@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, replace
 from typing import Protocol
 
@@ -14,6 +15,7 @@ from evalgate.commands.gating.live_gate import judge_live
 from evalgate.commands.gating.next_steps import MEASURE_UNION, NextSteps
 from evalgate.commands.gating.spot_check import spot_checked
 from evalgate.commands.gating.story import LATEST, tell
+from evalgate.commands.making.budget import budget_of
 from evalgate.commands.making.estimate import estimate
 from evalgate.commands.project import State
 from evalgate.commands.waive import accepted_before, after_waivers
@@ -69,7 +71,7 @@ class Weighing:
         it, policy = self.it, self.it.base.config.policy
         if self.live:
             live = judge_live(it, self.found.sample, policy)
-            return self._doubted(live.verdict, live.head, live.told)
+            return self._with_more(*self._doubted(live.verdict, live.head, live.told))
         head = gather(it)
         if self.spot_check and head.sample.evidence is Evidence.REGRADED:
             try:
@@ -92,6 +94,17 @@ class Weighing:
         verdict = judge(self.found.sample, head.sample, policy, doubts=head.doubts)
         told = (f"no spot check: {head.unchecked}",) if head.unchecked else ()
         return self._doubted(verdict, head, told)
+
+    def _with_more(self, verdict: Verdict, story: Story) -> tuple[Verdict, Story]:
+        """Return a live gate whose page names the command that goes on, if money ended it."""
+        usd = budget_of(self.it.base.config, self.it.max_usd).usd
+        if verdict.decision is not Decision.BUDGET or not usd:
+            return verdict, story
+        least = verdict.context.get("least_usd")
+        more = max(2 * usd, least) if isinstance(least, float) else 2 * usd
+        asked = f"--live --usd {math.ceil(100 * more) / 100:.2f}"
+        step = f"{self.steps.gate} {asked}   # with more money it goes on"
+        return verdict, replace(story, next_steps=(step, *story.next_steps))
 
     def _unweighed(
         self, sentence: str, reasons: tuple[str, ...], steps: tuple[str, ...]

@@ -15,11 +15,14 @@ from evalgate.errors import ExitCode, NoConfigurationError
 from evalgate.repo.pair import Pair
 from evalgate.repo.place import Place
 from evalgate.repo.subject import Subject
+from evalgate.report.task_rows import culprits
 from evalgate.store.runs import RunStore
 from evalgate.store.skips import Skip, append_skip
 
 #: Decisions that stop a push whatever the project says.
 _BLOCKING = (ExitCode.REGRESSION, ExitCode.VOID)
+#: So many tasks that a stopped push broke are named.
+_NAMED = 3
 
 
 def judge_push(place: Place, ref: str, pair: Pair, base: str) -> tuple[ExitCode, list[str]]:
@@ -61,6 +64,7 @@ def _judge(project: Project, pair: Pair, base: str) -> tuple[ExitCode, list[str]
         with open_state(project, Subject.parse(head)) as state:
             blocked = state.config.hook_on_stale == "block"
         return code if blocked else ExitCode.OK, said
+    said += [f"  {row.task} {row.sentence}" for row in culprits(verdict)[:_NAMED]]
     said += [f"  {one}" for one in verdict.reasons]
     if code is not ExitCode.OK:
         said.append(f"read {project.state / 'verdict.md'}")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from evalgate.commands.console import Console
+from evalgate.core.scripted import WORDS as SCRIPTED_WORDS
+from evalgate.gateway.preflight import preflight
 from evalgate.runner.bench import Bench
 from evalgate.wiring import Kind
 
@@ -36,3 +38,13 @@ def announce(
     others = [name for name in recorded_in if name != provider.name]
     if others:
         console.note(f"recorded in {', '.join(others)}: programs there may differ from those here")
+
+
+def look_ahead(bench: Bench, console: Console) -> None:
+    """Say what is scripted, and find out before anything is paid whether the models answer."""
+    models = bench.harness.config.models.values()
+    for model in models:
+        if model.plan is not None:
+            console.warn(f"models.{model.name} is scripted by {model.plan}: {SCRIPTED_WORDS}")
+    for note in preflight(models, bench.upstreams):
+        console.note(note)

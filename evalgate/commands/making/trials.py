@@ -13,7 +13,7 @@ from secrets import token_hex
 
 from evalgate import __version__
 from evalgate.commands.console import Console
-from evalgate.commands.making.announcement import announce
+from evalgate.commands.making.announcement import announce, look_ahead
 from evalgate.commands.making.ended import Finished, summary
 from evalgate.commands.making.judges import foreign_judges
 from evalgate.commands.project import State
@@ -24,7 +24,6 @@ from evalgate.core.json import Json
 from evalgate.core.limits import Allowance
 from evalgate.core.run_plan import PlannedTrial, RunPlan
 from evalgate.core.sample import sample_of
-from evalgate.core.scripted import WORDS as SCRIPTED_WORDS
 from evalgate.core.task import Task, suite_digest
 from evalgate.core.trial import Evidence, Trial
 from evalgate.core.tripwires import Tripwire
@@ -32,7 +31,6 @@ from evalgate.errors import BudgetReachedError, InterruptedRunError
 from evalgate.gateway.format.header import Header
 from evalgate.gateway.limits.spending import Spending
 from evalgate.gateway.limits.top_up import TopUp
-from evalgate.gateway.preflight import preflight
 from evalgate.runner.bench import Bench
 from evalgate.runner.journals import remove_journals
 from evalgate.runner.made import Made
@@ -115,7 +113,7 @@ def make_trials(
             beside = stack.enter_context(open_bench(other, os.environ))
         announce(bench, request.kind, console, recorded_in=setup.recorded_in)
         if request.kind.asks_model:
-            _look_ahead(bench, console)
+            look_ahead(bench, console)
         plan = _plan(request, bench)
         if request.fresh and request.kind.asks_model:
             for run in store.abandon(plan):
@@ -250,16 +248,6 @@ def _make(
 
 def _usd(spending: Spending) -> float | None:
     return spending.used.usd
-
-
-def _look_ahead(bench: Bench, console: Console) -> None:
-    """Say what is scripted, and find out before anything is paid whether the models answer."""
-    models = bench.harness.config.models.values()
-    for model in models:
-        if model.plan is not None:
-            console.warn(f"models.{model.name} is scripted by {model.plan}: {SCRIPTED_WORDS}")
-    for note in preflight(models, bench.upstreams):
-        console.note(note)
 
 
 def _plan(request: Request, bench: Bench) -> RunPlan:

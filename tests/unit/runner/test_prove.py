@@ -219,9 +219,7 @@ def test_what_lies_about(closed, task: MakeTask, path: str, text: str, said: str
     assert [flaw.said.partition(" /")[0] for flaw in found.flaws] == ([said] if said else [])
 
 
-LONG = (
-    "def test_a():\n    assert a() == 1  # nothing that is anywhere by chance\n"
-)
+LONG = "def test_a():\n    assert a() == 1  # nothing that is anywhere by chance\n"
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,10 @@ import json
 import math
 import os
 import sys
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -28,25 +29,35 @@ class Globals:
     as_json: bool
 
 
-def _ask_json(context: click.Context, _: click.Parameter, asked: bool) -> None:  # noqa: FBT001
-    if asked:
-        context.obj = replace(context.obj, as_json=True)
+#: Flags that may stand before a command's name, or after it: their names, what they say of
+#: `Globals`, and their help.
+_FLAGS: Final[Sequence[tuple[Sequence[str], Mapping[str, bool], str]]] = (
+    (["--json"], {"as_json": True}, "One JSON document on stdout."),
+    (["-q", "--quiet"], {"quiet": True}, "No progress on stderr."),
+    (["--no-color"], {"color": False}, "No colours."),
+)
 
 
 class Verb(click.Command):
-    """A command: ``--json`` may stand before its name, or after it."""
+    """A command, with the flags that every command has."""
 
     def __init__(self, *arguments: Any, **more: Any) -> None:
         super().__init__(*arguments, **more)
-        asking = click.Option(
-            ["--json"],
-            is_flag=True,
-            expose_value=False,
-            callback=_ask_json,
-            help="One JSON document on stdout.",
-        )
-        if not self.context_settings.get("ignore_unknown_options"):  # else it is another program's
-            self.params.append(asking)
+        if self.context_settings.get("ignore_unknown_options"):  # they are another program's
+            return
+        for names, meant, told in _FLAGS:
+
+            def ask(
+                context: click.Context,
+                _: click.Parameter,
+                asked: bool,  # noqa: FBT001 - click's own form
+                meant: Mapping[str, Any] = meant,
+            ) -> None:
+                if asked:
+                    context.obj = replace(context.obj, **meant)
+
+            flag = click.Option(names, is_flag=True, expose_value=False, callback=ask, help=told)
+            self.params.append(flag)
 
 
 class Verbs(click.Group):

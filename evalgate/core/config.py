@@ -99,6 +99,12 @@ class Config:
         """The price of each model by its id, None where it is unknown."""
         return {model.id: model.price for model in self.models.values()}
 
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """The keys that would say what a model costs, and are not set."""
+        models = self.models.values()
+        return tuple(f"models.{one.name}.price" for one in models if one.price is None)
+
     def unplanned(self, served: Iterable[str]) -> tuple[str, ...]:
         """Return the scripted ids among served ones for which no plan is configured.
 

@@ -41,6 +41,7 @@ def test_a_task_that_changed_is_a_reason_and_has_a_price(recorded, project, scri
     found = json.loads(project("--json", "baseline", "renew", "-k", "2").stdout)
     assert found["reasons"] == ["task double has changed"]
     assert (found["trials"], found["usd"], found["path"]) == (4, None, None)
+    assert found["unpriced"] == ["models.main.price"]
     assert len(scripted.requests) == asked
     done = project("baseline", "renew", "-k", "2", "--live")
     assert done.returncode == 0, done.stderr

@@ -18,6 +18,9 @@ def test_a_plan_says_what_finds_a_drop_and_what_it_costs(recorded, evalgate, scr
     shares = [one["found"] for one in found["choices"]]
     assert shares[-1] > shares[0]
     assert all(one["usd_a_gate"] is None for one in found["choices"])
+    assert found["unpriced"] == ["models.main.price"]
+    told = evalgate("plan", cwd=recorded.path).stdout
+    assert "Money: cost unknown (models.main.price is not set)." in told
     assert evalgate("--json", "plan", "--drop", "50", cwd=recorded.path).stdout == done.stdout
     assert len(scripted.requests) == asked
 

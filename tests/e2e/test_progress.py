@@ -89,6 +89,15 @@ def test_a_terminal_that_can_not_draw_gets_plain_lines(recorded):
     assert "$" not in terminal.text
 
 
+def test_quiet_is_quiet_on_either_side_of_the_command(recorded, evalgate):
+    """So is the option for one without colours; both are in each command's help."""
+    for words in (("-q", "replay"), ("replay", "--quiet"), ("replay", "-q", "--no-color")):
+        done = evalgate(*words, cwd=recorded.path)
+        assert (done.returncode, done.stderr) == (0, ""), words
+    told = evalgate("baseline", "list", "--help", cwd=recorded.path).stdout
+    assert all(word in told for word in ("--json", "-q, --quiet", "--no-color"))
+
+
 def test_a_pipe_gets_plain_lines(recorded, evalgate):
     """One a trial, on stderr, and the table on stdout; whatever the environment says of colours."""
     done = evalgate("replay", cwd=recorded.path, env={"FORCE_COLOR": "1", "TERM": "xterm"})

@@ -327,7 +327,8 @@ def test_a_dry_run_says_what_it_would_do_and_does_nothing(repo, scripted, evalga
     """Trials, calls and cost are estimated; no run folder appears."""
     done = evalgate("run", "--dry-run", cwd=repo.path, env={"SCRIPTED_URL": scripted.url})
     assert done.returncode == 0
-    assert "estimate: 6 trials of 2 tasks, calls unknown, cost unknown" in done.stdout
+    unknown = "calls unknown, cost unknown (models.main.price is not set)"
+    assert f"estimate: 6 trials of 2 tasks, {unknown}" in done.stdout
     assert not (repo.path / ".evalgate" / "runs").exists()
 
 

@@ -10,6 +10,7 @@ from evalgate.commands.baselines.accept import ENOUGH, accept
 from evalgate.commands.baselines.ancestry import find_baseline
 from evalgate.commands.console import Console
 from evalgate.commands.making.cost import trial_costs
+from evalgate.commands.making.estimate import cost_unknown
 from evalgate.commands.making.run import RunOptions
 from evalgate.commands.making.run import run as make_run
 from evalgate.commands.project import Project, State, open_state, subject_of
@@ -31,7 +32,8 @@ _UNASKED = "nothing is known against it; which model is served is only seen when
 class Renewal:
     """Why a harness needs a new baseline, what that takes, and where it is once it was made.
 
-    ``usd`` is None where nobody knows what trials cost.
+    ``usd`` is None where nobody knows what trials cost; ``unpriced`` are the keys of the
+    configuration that lack for it.
     """
 
     fingerprint: str
@@ -40,13 +42,14 @@ class Renewal:
     tasks: int
     usd: float | None
     rev: str | None
+    unpriced: tuple[str, ...] = ()
     path: str = ""
 
     @property
     def text(self) -> str:
         """Say it: the reasons, the price, and the next command."""
         many = self.trials * self.tasks
-        price = "cost unknown" if self.usd is None else f"about ${self.usd:.2f}"
+        price = cost_unknown(self.unpriced) if self.usd is None else f"about ${self.usd:.2f}"
         lines = [f"harness {short_of(self.fingerprint)}:"]
         lines += [f"- {reason}" for reason in self.reasons or (_UNASKED,)]
         lines.append(
@@ -69,6 +72,7 @@ class Renewal:
             "trials": self.trials * self.tasks,
             "trials_a_task": self.trials,
             "usd": self.usd,
+            "unpriced": list(self.unpriced),
             "path": self.path or None,
         }
 
@@ -122,6 +126,7 @@ def _described(state: State, options: RenewOptions) -> Renewal:
         tasks=len(tasks),
         usd=None if costs is None else options.trials * math.fsum(costs.values()),
         rev=options.rev,
+        unpriced=state.config.unpriced if costs is None else (),
     )
 
 

@@ -25,7 +25,8 @@ class MeasuredSuite:
     ``costs`` is US dollars a trial by task, None where that is unknown; ``trials`` how many of a
     task are configured. ``outcomes``, where they were asked for, tell whether each live trial of
     a task passed, from baselines and runs made here under the baseline's conditions. ``left_out``
-    are tasks of the suite that the baseline has no trial of, as they are now.
+    are tasks of the suite that the baseline has no trial of, as they are now; ``unpriced`` the keys
+    of the configuration that would say what a model costs, and are not set.
     """
 
     policy: Policy
@@ -34,6 +35,7 @@ class MeasuredSuite:
     trials: int
     outcomes: Mapping[str, Sequence[bool]]
     left_out: tuple[str, ...] = ()
+    unpriced: tuple[str, ...] = ()
 
     @property
     def foreseen(self) -> tuple[str, ...]:
@@ -78,6 +80,7 @@ def measured_suite(project: Project, rev: str | None, *, outcomes: bool = False)
             costs=trial_costs(found.sample, state.harness, stored),
             trials=state.config.trials,
             outcomes=_outcomes(state, sample) if outcomes else {},
+            unpriced=state.config.unpriced,
             left_out=tuple(name for name in digests if name not in stored),
         )
 

@@ -12,6 +12,7 @@ from evalgate.commands.experiments.measured_suite import (
     said_of_left_out,
     said_share,
 )
+from evalgate.commands.making.estimate import cost_unknown
 from evalgate.commands.project import Project
 from evalgate.commands.tables import render_rows
 from evalgate.core.allocation import allocate
@@ -81,7 +82,8 @@ class Planned:
     """What may be chosen for one drop; ``affordable`` is the best within a sum of money.
 
     ``stored`` is how many trials of each task there are at least; ``warnings`` are of the number
-    of trials that is configured.
+    of trials that is configured; ``unpriced`` are keys of the configuration that lack where the
+    money is unknown.
     """
 
     drop: float
@@ -92,6 +94,7 @@ class Planned:
     affordable: Affordable | None = None
     left_out: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    unpriced: tuple[str, ...] = ()
 
     @property
     def text(self) -> str:
@@ -125,6 +128,8 @@ class Planned:
             said.append(
                 f"{counted(good.trials, 'trial')} a task find it at least four times in five."
             )
+        if self.unpriced:
+            said.append(f"Money: {cost_unknown(self.unpriced)}.")
         if self.left_out:
             said.append(said_of_left_out(self.left_out))
         if self.affordable is not None:
@@ -140,6 +145,7 @@ class Planned:
             "stored_trials": self.runs,
             "left_out": list(self.left_out),
             "warnings": list(self.warnings),
+            "unpriced": list(self.unpriced),
             "choices": [
                 {
                     "trials": one.trials,
@@ -186,6 +192,7 @@ def plan(project: Project, *, rev: str | None, drop: float, usd: float | None) -
         stored=min(runs for _, runs in stored.values()),
         left_out=suite.left_out,
         warnings=suite.foreseen,
+        unpriced=suite.unpriced if costs is None else (),
         choices=tuple(choices),
         affordable=None if usd is None else _affordable(usd, stored, costs, policy, drop),
     )

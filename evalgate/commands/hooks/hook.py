@@ -86,6 +86,7 @@ def _pairs(place: Place, remote: str, refs: Sequence[PushedRef]) -> list[tuple[P
 def _judge(place: Place, watches: dict[str, Watch | None], pair: Pair, ref: str) -> ExitCode:
     head, base = pair.head.rev, pair.base
     if base is None:
+        _say(f"{ref}: all of its history is new there: nothing to compare with")
         return ExitCode.OK
     if head not in watches:
         watches[head] = watch_of(place, head)

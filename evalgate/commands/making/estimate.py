@@ -40,7 +40,7 @@ def estimate(state: State, harness: Harness, tasks: Sequence[Task], trials: int)
     judges = [judge for task in tasks for judge in build_judges(task, harness.judges)]
     times = trials / len(tasks) if tasks else 0
     each, judged = _of_agents(sample, harness, ids), _of_judges(judges)
-    money = "cost unknown"
+    money = cost_unknown(harness.config.unpriced)
     if each is not None and judged is not None:
         usd = each * trials + judged * times
         money = f"about ${usd:.2f}" if usd else "cost $0 (the model runs here)"
@@ -50,6 +50,12 @@ def estimate(state: State, harness: Harness, tasks: Sequence[Task], trials: int)
         asked = f", with {round(samples * times)} questions to judges"
     counts = f"{counted(trials, 'trial')} of {counted(len(ids), 'task')}"
     return f"{ESTIMATE}{counts}, {calls}, {money}{asked}"
+
+
+def cost_unknown(unpriced: Sequence[str]) -> str:
+    """Say that nobody knows what trials cost, and which keys of the configuration would help."""
+    are = "is" if len(unpriced) == 1 else "are"
+    return "cost unknown" + (f" ({', '.join(unpriced)} {are} not set)" if unpriced else "")
 
 
 def foreseen(state: State) -> tuple[str, ...]:

@@ -24,7 +24,7 @@ def line(price, checks, trials):
     """Return the line about some trials, each list of checks one of a task."""
     models = {"main": SimpleNamespace(price=price)}
     tasks = [SimpleNamespace(id=str(n), checks=one) for n, one in enumerate(checks)]
-    harness = SimpleNamespace(config=SimpleNamespace(models=models), judges=models)
+    harness = SimpleNamespace(config=SimpleNamespace(models=models, unpriced=()), judges=models)
     return estimate(SimpleNamespace(baselines=list), harness, tasks, trials)
 
 

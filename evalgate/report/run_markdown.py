@@ -49,6 +49,8 @@ def _lines(report: RunReport) -> Iterator[str]:
     tasks: Any = overview["tasks"]
     for row in tasks:
         yield _task_row(row, sample.tasks[row["task"]])
+    yield ""
+    yield ", ".join(f"{mark} {outcome}" for outcome, mark in MARKS.items())
     if report.by_tag:
         yield ""
         yield "| tag | tasks | passed |"

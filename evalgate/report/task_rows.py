@@ -11,7 +11,7 @@ from evalgate.core.change import Change, TaskChange
 from evalgate.core.decision import Decision
 from evalgate.core.floors import unkept
 from evalgate.core.sample import Row, TaskSample
-from evalgate.core.trial import Outcome
+from evalgate.core.trial import MARKS, Outcome
 from evalgate.core.verdict import Verdict
 from evalgate.report.numbers import chance
 
@@ -22,8 +22,7 @@ _MARKS: Final = {
     Change.FIRST_PASS: "▲ ",
     Change.ROSE: "▲ ",
 }
-#: One sign a trial in the table of all tasks, and so many of them.
-_SIGNS: Final = {Outcome.PASSED: "✔", Outcome.FAILED: "✘", Outcome.ERRORED: "·"}
+#: So many trials have their sign in the table of all tasks.
 _MOST_SIGNS: Final = 20
 #: Whose failures are told; of others is told what is known of them beside.
 _FAILING: Final = {Change.REGRESSED, Change.FELL, Change.QUARANTINED, Change.NOT_MEASURED}
@@ -166,6 +165,6 @@ def _rate(sample: TaskSample | None) -> str:
 
 def _signs(sample: TaskSample | None) -> str:
     rows: Sequence[Outcome] = () if sample is None else [row.outcome for row in sample.rows]
-    signs = "".join(_SIGNS[one] for one in rows[:_MOST_SIGNS])
+    signs = "".join(MARKS[one] for one in rows[:_MOST_SIGNS])
     more = len(rows) - _MOST_SIGNS
     return f"{signs} +{more}" if more > 0 else signs or "–"

@@ -94,6 +94,7 @@ def test_any_text_is_junit(text):
 def test_the_page_says_how_each_task_stands():
     """With a mark a trial, and who did not pass."""
     page = render_run(REPORTS["plain"])
+    assert "\n✔ passed, ✘ failed, ! errored\n" in page
     for name, task in REPORTS["plain"].sample.tasks.items():
         assert f"| {task.passed}/{len(task.measured)} |" in page.split(f"| {name} |")[1]
     assert page.startswith("## a project: made\n")

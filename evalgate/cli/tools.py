@@ -143,6 +143,7 @@ def init(
         hook=hook,
         workflow=workflow,
         beside=named(beside),
+        mined=mine is not None,
         dry_run=dry_run,
     )
 

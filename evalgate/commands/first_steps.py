@@ -15,9 +15,16 @@ _OWN: Final = (
     *(".github", "agent", "sandbox", "tasks"),
 )
 
+_MINE: Final = "# tasks from the fixes in your history, each proven: evalgate task mine"
 
-def first_steps(git: Git, directory: Path, root: Path, *, written: Sequence[str]) -> list[str]:
-    """Return the commands that come next in the project at ``root``, with a word on each."""
+
+def first_steps(
+    git: Git, directory: Path, root: Path, *, written: Sequence[str], mined: bool
+) -> list[str]:
+    """Return the commands that come next in the project at ``root``, with a word on each.
+
+    ``mined`` is whether tasks were asked of its history already.
+    """
     steps = []
     if directory.resolve() != root:
         steps.append(f"cd {shlex.quote(str(root))}")
@@ -29,7 +36,7 @@ def first_steps(git: Git, directory: Path, root: Path, *, written: Sequence[str]
         *steps,
         "evalgate fingerprint    # the harness has a name",
         # No command that is to follow: a young history has no fixes, and that is an exit code.
-        "# tasks from the fixes in your history, each proven: evalgate task mine",
+        *(() if mined else (_MINE,)),
         "evalgate run --dry-run  # what would be run, and what it costs",
         "evalgate run --record   # asks the real model, with its key",
         "evalgate baseline accept",

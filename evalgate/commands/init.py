@@ -39,7 +39,8 @@ _ENVIRONMENT = (
 class InitOptions:
     """What the command line says; ``beside`` are workflows that come with the gate's.
 
-    Whether a ``hook`` and a ``workflow`` are wanted is asked where it is None.
+    Whether a ``hook`` and a ``workflow`` are wanted is asked where it is None. With ``mined``
+    tasks are mined right after it.
     """
 
     wishes: Wishes = field(default_factory=Wishes)
@@ -47,6 +48,7 @@ class InitOptions:
     hook: bool | None = None
     workflow: bool | None = None
     beside: Sequence[str] = ()
+    mined: bool = False
     dry_run: bool = False
 
 
@@ -140,14 +142,15 @@ def init(directory: Path, options: InitOptions, ask: Ask) -> Initialised:
             _write(root / one.path, one)
     if hook:
         notes.append("hook: would be installed" if options.dry_run else _hook(root))
+    written = [one.path for one in fresh]
     return Initialised(
         dry_run=options.dry_run,
-        written=[one.path for one in fresh],
+        written=written,
         kept=kept,
         notes=notes,
         next=["# the same command without --dry-run"]
         if options.dry_run
-        else first_steps(git, directory, root, written=[one.path for one in fresh]),
+        else first_steps(git, directory, root, written=written, mined=options.mined),
     )
 
 

@@ -165,7 +165,7 @@ def test_the_first_hour(history, tmp_path, evalgate):
     assert len(tasks["mined"]["kept"]) == 1
     assert tasks["estimate"].startswith("estimate: 10 trials of 2 tasks")
     assert tasks["most_calls"] > 0
-    assert any("task mine" in line for line in json.loads(done.stdout)["next"])
+    assert not any("task mine" in line for line in json.loads(done.stdout)["next"])
 
 
 def test_without_solution_there_is_no_proof(history, tmp_path, evalgate):

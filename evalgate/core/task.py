@@ -57,6 +57,12 @@ class Limits:
 
 #: The file among a task's tests that runs them.
 TEST_SCRIPT: Final = "test.sh"
+#: What stands there in a task that has no tests: Harbor asks for a script, and checks decide.
+NO_TESTS: Final = """\
+#!/bin/sh
+# The checks in task.toml decide: evalgate makes them, beside this script.
+exit 0
+"""
 #: The file of a solution that lays it over the workspace.
 SOLUTION_SCRIPT: Final = "solve.sh"
 #: The file of a solution that holds what a good agent says last.
@@ -85,6 +91,12 @@ class Task:
     tags: tuple[str, ...] = ()
     own_checks: Tree = field(default_factory=dict)
     user: tuple[UserReply, ...] = ()
+
+    @property
+    def only_checks(self) -> bool:
+        """Whether checks alone decide: its script says nothing."""
+        script = self.tests.get(TEST_SCRIPT)
+        return len(self.tests) == 1 and script is not None and script.data == NO_TESTS.encode()
 
 
 def task_digest(files: Tree) -> str:

@@ -193,7 +193,8 @@ class _Case:
         told = _ERROR.findall(graded.log)
         if told and reason:
             reason = f"{reason} ({shortened(told[-1], _LONGEST)})"
-        hidden = [check.outcome for check in graded.checks if check.name == HIDDEN_TESTS]
+        named = () if self.task.only_checks else graded.checks
+        hidden = [check.outcome for check in named if check.name == HIDDEN_TESTS]
         return Attempt(
             outcome=outcome,
             reason=reason,

@@ -10,7 +10,7 @@ import tomli_w
 
 from evalgate.core.files import File, FileMode, Tree, is_safe_path
 from evalgate.core.schema import Reader
-from evalgate.core.task import TEST_SCRIPT, Limits
+from evalgate.core.task import NO_TESTS, TEST_SCRIPT, Limits
 from evalgate.errors import UsageError
 from evalgate.tasks.harbor import ID_HINT, is_id
 
@@ -19,13 +19,6 @@ _DEEP: Final = 100
 _LONG: Final = 255
 #: Where a task with no files begins: an empty file, since git keeps no empty folder.
 _NOTHING: Final = {".keep": File(data=b"")}
-
-
-_NO_TESTS: Final = """\
-#!/bin/sh
-# The checks in task.toml decide: evalgate makes them, beside this script.
-exit 0
-"""
 #: What a patch is taken for.
 PATCH_HINT: Final = "git diff COMMIT: text, with a/ and b/ before paths that stay inside"
 #: A solution that is a patch beside it.
@@ -73,7 +66,7 @@ class Draft:
             agent_seconds=self.agent_seconds or usual.agent_seconds,
             grade_seconds=self.grade_seconds or usual.grade_seconds,
             settings=settings,
-            tests=self.tests or {TEST_SCRIPT: script(_NO_TESTS)},
+            tests=self.tests or {TEST_SCRIPT: script(NO_TESTS)},
         )
 
     def folder(self) -> dict[str, File]:

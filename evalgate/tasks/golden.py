@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalgate.core.files import Tree
+from evalgate.core.files import File, Tree
 from evalgate.core.limits import MOST_TOOL_CALLS, MOST_TURNS
 from evalgate.core.schema import Reader
+from evalgate.core.task import SOLUTION_ANSWER
 from evalgate.errors import UsageError
 from evalgate.tasks.draft import Draft, place_in, read_id, read_instruction
 from evalgate.tasks.marked import python_readers
@@ -32,15 +33,19 @@ def read_golden(path: str, files: Tree) -> tuple[Draft, ...]:
 
 def _draft(table: Reader) -> Draft:
     table.text("description", "")
+    output = _output(table)
+    # What must come out is known, and so is an answer that is right.
+    answer = "".join(f"{check['expected']}\n" for check in output)
     draft = Draft(
         id=read_id(table, "id"),
         instruction=read_instruction(table, "prompt"),
+        solution={SOLUTION_ANSWER: File(data=answer.encode())} if answer else {},
         settings={
             "max_turns": table.some_integer("max_turns", low=1, high=MOST_TURNS),
             "max_tool_calls": table.some_integer("max_tool_calls", high=MOST_TOOL_CALLS),
             "tags": list(table.texts("tags", [])),
             "expected_files": list(table.texts("expected_files", [])),
-            "checks": [*_named(table), *_output(table)],
+            "checks": [*_named(table), *output],
         },
     )
     table.done()

@@ -107,6 +107,23 @@ def test_a_folder_of_terminal_bench_runs_in_its_image(project, evalgate, engine)
     assert outcomes(project)["terminal-bench"][0] == "failed", done.stderr
 
 
+def test_what_was_imported_can_be_proven(project, evalgate):
+    """A right answer is known of a golden list, the fix of a row; checks alone may decide."""
+    lay(project.path, files(more_dot_py=ANSWERED))
+    assert evalgate("task", "import", "more.py", cwd=project.path).returncode == 0
+    names = ("golden-seven", "some__double-1", "snapshot", "golden-double")
+    done = evalgate("task", "verify", *names, "-k", "1", cwd=project.path)
+    assert done.returncode == 1, done.stderr
+    for name in names[:3]:
+        assert f"\nproven: {name} (" in f"\n{done.stdout}"
+    told = done.stdout.partition("NOT PROVEN: golden-double")[2]
+    assert "no-solution" in told
+    assert "untouched-passes" not in told
+
+
+ANSWERED = 'TASKS = [{"id": "golden-seven", "prompt": "What is 3 + 4?", "expected_output": "7"}]\n'
+
+
 def test_odd_ids_have_places_of_their_own(repo, evalgate):
     """In runs, recordings and baselines: no trial is another task's, on any file system."""
     ids = ["a/b", "a.b", "a_b", "con", "é", "x" * 100]

@@ -168,7 +168,9 @@ def test_golden_lists_are_not_executed():
     seven = {"type": "expected_output", "expected": "7", "match": "token"}
     for text, match in (("'7'", "token"), ("7", "number")):
         changed = golden('checks=["only_expected_files"]', f"expected_output={text}")
-        (check,) = tasks("golden", changed)[1].checks
+        task = tasks("golden", changed)[1]
+        (check,) = task.checks
+        assert task.solution["answer.txt"].data == b"7\n"
         assert {"type": check.type, **check.params} == {**seven, "match": match}
 
 
